@@ -74,7 +74,7 @@ const mayImport = {
   gateway: ["controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
   demo: ["controller", "kube", "local-servers", "process-kubelet", "queue", "runtime", "s3-bucket", "timers"],
   "sandbox-server": ["runtime", "sandbox"],
-  "client-go-queue": [],
+  "client-go-queue": ["local-servers"],
   "local-servers": ["listener"],
   "process-kubelet": ["controller", "kube", "local-servers", "runtime", "timers"],
   "real-cluster": ["local-servers"],

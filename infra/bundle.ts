@@ -18,7 +18,6 @@ import { licencesOf } from "./licences.ts";
 const root = resolve(import.meta.dirname, "..");
 
 export interface Bundle {
-  readonly name: string;
   readonly file: string;
   readonly bytes: number;
 }
@@ -84,7 +83,7 @@ export async function bundle(name: string, entry = processes().get(name)): Promi
     logLevel: "warning",
   });
   await writeFile(join(folder, "LICENCES.txt"), await licencesOf(metafile, root));
-  return { name, file, bytes: (await stat(file)).size };
+  return { file, bytes: (await stat(file)).size };
 }
 
 if (import.meta.main) {

@@ -7,9 +7,9 @@
  * Ends with `N passed, N failed`, and leaves nothing behind, whatever happens: when this process ends, the namespaces
  * and all that is in them end too.
  */
-import { isRunning, ownNamespaces, spawnTied } from "@drover/local-servers";
+import { isRunning, ownNamespaces, processesWith, spawnTied } from "@drover/local-servers";
 import { globSync } from "node:fs";
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { bundle } from "./bundle.ts";
 import { composeAccess } from "./compose/access.ts";
@@ -65,10 +65,6 @@ async function expectNothingOf(dir: string): Promise<void> {
   const mounts = (await readFile("/proc/self/mounts", "utf8"))
     .split("\n")
     .filter((line) => line.includes(dir));
-  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const commands = await Promise.all(
-    ids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
-  );
-  const left = [...mounts, ...commands.filter((line) => line.includes(dir))];
+  const left = [...mounts, ...(await processesWith(dir))];
   if (left.length > 0) throw new Error(`Left: ${left.join("; ")}`);
 }

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { withLock } from "./bootstrap/lock.mjs";
+import { killed, startModule } from "./local-servers/src/processes/module-process.fixture.ts";
 import { folderOfTest } from "../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
@@ -14,15 +13,11 @@ beforeEach(() => {
 });
 
 /** Another process that takes the lock and keeps it. */
-async function holderOf(path: string) {
+function startHolder(path: string) {
   const module = JSON.stringify(new URL("bootstrap/lock.mjs", import.meta.url).href);
   const source = `import { withLock } from ${module};
     await withLock(process.argv[1], {}, () => new Promise(() => console.log("held")));`;
-  const holder = spawn(process.execPath, ["--input-type=module", "-e", source, path], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  await once(holder.stdout, "data");
-  return holder;
+  return startModule(source, path);
 }
 
 describe("the lock", () => {
@@ -48,7 +43,7 @@ describe("the lock", () => {
   });
 
   it("is waited for while another process holds it, and free when that one is killed", async () => {
-    const holder = await holderOf(path);
+    const { child } = await startHolder(path);
     const waits = Promise.withResolvers<undefined>();
     let free = false;
     const taken = withLock(path, { onWait: () => waits.resolve(undefined) }, () =>
@@ -56,15 +51,14 @@ describe("the lock", () => {
     );
     await waits.promise;
     expect(free).toBe(false);
-    holder.kill("SIGKILL");
+    await killed(child);
     expect(await taken).toBe(true);
   });
 
   it("is no longer waited for once the signal fires", async () => {
-    const holder = await holderOf(path);
+    await startHolder(path);
     const patience = new AbortController();
     const options = { signal: patience.signal, onWait: () => patience.abort() };
     await expect(withLock(path, options, () => Promise.resolve())).rejects.toThrow(/abort/);
-    holder.kill("SIGKILL");
   });
 });

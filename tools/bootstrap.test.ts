@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile, spawn, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -27,12 +27,13 @@ interface Result {
   readonly stdout: string;
   readonly stderr: string;
 }
-const run = (...args: string[]): Promise<Result> =>
+const runNode = (...args: string[]): Promise<Result> =>
   new Promise((resolve) => {
-    execFile(process.execPath, bootstrap(...args), { env: environment }, (error, stdout, stderr) =>
+    execFile(process.execPath, args, { env: environment }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : (error.code ?? String(error.signal)), stdout, stderr }),
     );
   });
+const run = (...args: string[]) => runNode(...bootstrap(...args));
 
 /** A repository that asks for one package, a folder of its own, and in which nothing is installed. */
 function freshClone(version = "1.0.0"): void {
@@ -132,22 +133,17 @@ describe("a task under way", () => {
     });
     setInterval(() => undefined, 1000);
     console.log("pid", process.pid);`;
-  const started = async (
-    program: string,
-    detached = false,
-  ): Promise<{ child: ChildProcess; pid: number; text: () => string }> => {
+  const waits = "setInterval(() => undefined, 1000); console.log('pid', process.pid)";
+  const started = async (program: string, options: SpawnOptions = {}, command = startCommand()) => {
     installed();
     startRuns(program);
-    const child = spawn(process.execPath, bootstrap("start"), {
-      env: environment,
-      stdio: ["ignore", "pipe", "inherit"],
-      detached,
-    });
+    const child = spawn(...command, { env: environment, stdio: ["ignore", "pipe", "inherit"], ...options });
     let text = "";
-    child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    child.stdout!.on("data", (chunk: Buffer) => (text += chunk.toString()));
     const pid = await vi.waitFor(() => Number(/pid (\d+)/.exec(text)![1]), { timeout: 30_000 });
     return { child, pid, text: () => text };
   };
+  const startCommand = (): [string, string[]] => [process.execPath, bootstrap("start")];
 
   it("gives its exit code", async () => {
     installed();
@@ -156,7 +152,7 @@ describe("a task under way", () => {
   });
 
   it("gets Ctrl-C once, though the terminal and npm each send it, and ends with its own exit code", async () => {
-    const { child, text } = await started(countsSignals, true);
+    const { child, text } = await started(countsSignals, { detached: true });
     const ended = once(child, "exit");
     process.kill(-child.pid!, "SIGINT");
     expect(await ended).toEqual([7, null]);
@@ -164,7 +160,7 @@ describe("a task under way", () => {
   });
 
   it("gets SIGTERM; if it dies of it, the exit code is 143", async () => {
-    const { child } = await started("setInterval(() => undefined, 1000); console.log('pid', process.pid)");
+    const { child } = await started(waits);
     const ended = once(child, "exit");
     child.kill("SIGTERM");
     expect(await ended).toEqual([143, null]);
@@ -175,27 +171,22 @@ describe("a task under way", () => {
       process.on("SIGTERM", () => { console.log("asked to end"); process.exit(0); });
       setInterval(() => undefined, 1000);
       console.log("pid", process.pid);`;
-    installed();
-    startRuns(program);
     write("package.json", { scripts: { start: "node tools/bootstrap.mjs start" } });
-    const npm = spawn("npm", ["start"], { cwd: root, env: environment, stdio: ["ignore", "pipe", "ignore"] });
-    let text = "";
-    npm.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    await vi.waitFor(() => expect(text).toMatch(/pid \d/), { timeout: 30_000 });
+    const { child: npm, text } = await started(program, { cwd: root }, ["npm", ["start"]]);
     npm.kill("SIGTERM");
-    await vi.waitFor(() => expect(text).toContain("asked to end"), { timeout: 30_000 });
+    await vi.waitFor(() => expect(text()).toContain("asked to end"), { timeout: 30_000 });
   });
 
   it("is ended when the bootstrap is killed", async () => {
-    const { child, pid } = await started(
-      "setInterval(() => undefined, 1000); console.log('pid', process.pid)",
-    );
+    const { child, pid } = await started(waits);
     child.kill("SIGKILL");
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 30_000 });
   });
 });
 
 describe("tests", () => {
+  const writeTest = (name: string, text: string) =>
+    write(`${name}.test.js`, `import { test, expect } from "vitest"; ${text}`);
   const last = (stdout: string) => stdout.trimEnd().split("\n").at(-1);
   beforeEach(() => {
     installed();
@@ -203,20 +194,14 @@ describe("tests", () => {
   });
 
   it("are counted in one line", async () => {
-    write(
-      "a.test.js",
-      `import { test, expect } from "vitest"; test("a", () => {}); test.skip("b", () => {});`,
-    );
+    writeTest("a", `test("a", () => {}); test.skip("b", () => {});`);
     const { code, stdout } = await run("test");
     expect(last(stdout)).toBe("1 passed, 0 failed");
     expect(code).toBe(0);
   });
 
   it("that fail are counted and named, and so is a file that fails before its first one", async () => {
-    write(
-      "a.test.js",
-      `import { test, expect } from "vitest"; test("a", () => {}); test("b", () => { throw new Error(); });`,
-    );
+    writeTest("a", `test("a", () => {}); test("b", () => { throw new Error(); });`);
     write("b.test.js", `throw new Error("early");`);
     const { code, stdout } = await run("test");
     expect(last(stdout)).toBe("1 passed, 2 failed");
@@ -226,7 +211,7 @@ describe("tests", () => {
   });
 
   it("that do not run at all are a failure, also where vitest takes it for none", async () => {
-    write("a.test.js", `import { test, expect } from "vitest"; test.skip("b", () => {});`);
+    writeTest("a", `test.skip("b", () => {});`);
     const { code, stdout, stderr } = await run("test");
     expect(last(stdout)).toBe("0 passed, 0 failed");
     expect(stderr).toContain("No test ran.");
@@ -235,31 +220,22 @@ describe("tests", () => {
   });
 
   it("are chosen by the arguments", async () => {
-    write("a.test.js", `import { test, expect } from "vitest"; test("a", () => {});`);
-    write("b.test.js", `import { test, expect } from "vitest"; test("b", () => {}); test("c", () => {});`);
+    writeTest("a", `test("a", () => {});`);
+    writeTest("b", `test("b", () => {}); test("c", () => {});`);
     expect(last((await run("test", "b.test.js")).stdout)).toBe("2 passed, 0 failed");
   });
 });
 
-it("names the Node to install if npm brings none and this one is too old", async () => {
+const packageOfNode = `node-${process.platform}-${process.arch}`;
+it.each([
+  ["18.20.0", /needs Node 20 or newer, and this is 18\.20\.0/],
+  ["20.1.0", /runs on Node 24, and this is 20\.1\.0.*install Node 24/],
+  ["20.1.0", new RegExp(packageOfNode)],
+])("names the Node to install if npm brings none and this one is %s: %s", async (node, message) => {
   installed();
   startRuns("");
-  const old = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "20.1.0" } })`;
-  const child = execFile(process.execPath, ["--import", old, ...bootstrap("start", "--help")], {
-    env: environment,
-  });
-  let text = "";
-  child.stderr!.on("data", (chunk: string) => (text += chunk));
-  expect(await once(child, "close")).toEqual([1, null]);
-  expect(text).toContain(`node-${process.platform}-${process.arch}`);
-  expect(text).toMatch(/runs on Node 24, and this is 20\.1\.0.*install Node 24/);
-});
-
-it("an old Node prints the version that is needed", async () => {
-  const older = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "18.20.0" } })`;
-  const child = execFile(process.execPath, ["--import", older, ...bootstrap("test")]);
-  let text = "";
-  child.stderr!.on("data", (chunk: string) => (text += chunk));
-  expect(await once(child, "close")).toEqual([1, null]);
-  expect(text).toMatch(/needs Node 20 or newer, and this is 18\.20\.0/);
+  const old = `data:text/javascript,Object.defineProperty(process, "versions", { value: { node: "${node}" } })`;
+  const { code, stderr } = await runNode("--import", old, ...bootstrap("start", "--help"));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(message);
 });

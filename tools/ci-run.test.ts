@@ -1,18 +1,17 @@
 import { execFile } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../packages/testing/src/folder.fixture.ts";
 
 // The real .ci/run, with a fake npm first on PATH.
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "drover-ci-"));
+  root = folderOfTest();
   mkdirSync(join(root, ".ci"));
   mkdirSync(join(root, "bin"));
   copyFileSync(join(import.meta.dirname, "../.ci/run"), join(root, ".ci/run"));
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 interface Parts {
   readonly check: string;

@@ -3,20 +3,6 @@ import { z } from "zod";
 import type { ComposeCommand } from "./host-tools.ts";
 import { FailedRunError, run } from "./run.ts";
 
-/** A container of the project. */
-export interface Container {
-  readonly id: string;
-  readonly name: string;
-  readonly service: string;
-  readonly running: boolean;
-  readonly exitCode: number;
-  /** Id of its first process, outside of the container; 0 if it does not run. */
-  readonly pid: number;
-  readonly restarts: number;
-  /** On the network that the API server is on. */
-  readonly address: string | undefined;
-}
-
 /** The project of docker-compose.yml, as podman runs it. */
 export interface Project {
   /** Runs a command of compose. */
@@ -48,8 +34,9 @@ export interface ProjectOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const inspected = z.array(
-  z.object({
+/** A container, as `podman container inspect` shows it. */
+const inspected = z
+  .object({
     Id: z.string(),
     Name: z.string(),
     RestartCount: z.number(),
@@ -58,16 +45,32 @@ const inspected = z.array(
     NetworkSettings: z.object({
       Networks: z.record(z.string(), z.object({ IPAddress: z.string() })).nullish(),
     }),
-  }),
-);
-const serviceLabel = "com.docker.compose.service";
+  })
+  .transform(({ Id, Name, RestartCount, State, Config, NetworkSettings }) => {
+    const networks = Object.entries(NetworkSettings.Networks ?? {});
+    const [, api] = networks.find(([name]) => name.endsWith("_api")) ?? [];
+    return {
+      id: Id,
+      name: Name,
+      service: Config.Labels["com.docker.compose.service"] ?? "",
+      running: State.Running,
+      exitCode: State.ExitCode,
+      /** Id of its first process, outside of the container; 0 if it does not run. */
+      pid: State.Pid,
+      restarts: RestartCount,
+      /** On the network that the API server is on. */
+      address: api?.IPAddress,
+    };
+  });
+/** A container of the project. */
+export type Container = Readonly<z.output<typeof inspected>>;
 
 export function openProject({ command, root, env }: ProjectOptions): Project {
   const podman = (...args: readonly string[]) => run(["podman", ...args], { env });
   const containers = async (service?: string): Promise<readonly Container[]> => {
     const ids = (await podman("ps", "--all", "--quiet", "--no-trunc")).split("\n").filter(Boolean);
     if (ids.length === 0) return [];
-    const all = inspected.parse(JSON.parse(await podman("container", "inspect", ...ids))).map(containerOf);
+    const all = z.array(inspected).parse(JSON.parse(await podman("container", "inspect", ...ids)));
     return all.filter((one) => service === undefined || one.service === service);
   };
   const logs = async ({ id }: Container) =>
@@ -93,7 +96,10 @@ export function openProject({ command, root, env }: ProjectOptions): Project {
     },
     async untilHealthy(container, signal) {
       for (;;) {
-        const problem = await problemOf(podman("healthcheck", "run", container.id));
+        const problem = await podman("healthcheck", "run", container.id).then(
+          () => undefined,
+          messageOfFailure,
+        );
         if (problem === undefined) return;
         if (signal.aborted)
           throw new Error(`${container.name} is not healthy. ${problem}\nIts log:\n${await logs(container)}`);
@@ -103,28 +109,7 @@ export function openProject({ command, root, env }: ProjectOptions): Project {
   };
 }
 
-/** The output of a failed run; undefined if it did not fail. */
-async function problemOf(attempt: Promise<string>): Promise<string | undefined> {
-  try {
-    await attempt;
-    return undefined;
-  } catch (error) {
-    if (error instanceof FailedRunError) return error.message;
-    throw error;
-  }
-}
-
-function containerOf(one: z.output<typeof inspected>[number]): Container {
-  const networks = Object.entries(one.NetworkSettings.Networks ?? {});
-  const [, api] = networks.find(([name]) => name.endsWith("_api")) ?? [];
-  return {
-    id: one.Id,
-    name: one.Name,
-    service: one.Config.Labels[serviceLabel] ?? "",
-    running: one.State.Running,
-    exitCode: one.State.ExitCode,
-    pid: one.State.Pid,
-    restarts: one.RestartCount,
-    address: api?.IPAddress,
-  };
+function messageOfFailure(error: unknown): string {
+  if (error instanceof FailedRunError) return error.message;
+  throw error;
 }

@@ -3,7 +3,7 @@
  * stand in for the public ones and have the same programs on their path; everything that Drover itself ships is built
  * by the same Dockerfile and the same docker-compose.yml as anywhere else.
  */
-import { ensurePythonTool, findRedis } from "@drover/local-servers";
+import { ensurePythonTool, findRedis, moto } from "@drover/local-servers";
 import { cp, mkdir, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
@@ -62,21 +62,14 @@ print(json.dumps({"executable": sys.executable, "stdlib": sysconfig.get_path("st
 /** Parts of Python's library that no server needs, and the packages of this machine. */
 const leftOut = /^(site-packages|dist-packages|test|idlelib|tkinter|ensurepip|lib2to3|turtledemo|config-.*)$/;
 
-const ensureMoto = (): Promise<string> =>
-  ensurePythonTool({
-    name: "moto",
-    requirements: resolve(import.meta.dirname, "../../tools/local-servers/python/moto.txt"),
-    runsInPython: true,
-  });
-
 /** Fetches what these images are made of, so that they can be built where there is no way out. */
 export async function fetchFor(images: readonly string[]): Promise<void> {
   if (images.includes("valkey")) await findRedis();
-  if (images.includes("s3")) await ensureMoto();
+  if (images.includes("s3")) await ensurePythonTool(moto);
 }
 
 export async function buildS3(options: BuildOptions): Promise<string> {
-  const packages = await ensureMoto();
+  const packages = await ensurePythonTool(moto);
   const python = pythonSchema.parse(JSON.parse(await run(["python3", "-c", pythonProgram])));
   const file =
     `FROM scratch\nCOPY root /\nENV PATH=/${bin} PYTHONPATH=/opt/moto PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1\n` +

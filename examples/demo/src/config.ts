@@ -6,24 +6,24 @@ const environment = z.looseObject({
   DROVER_LOG_LEVEL: z.string().default("info"),
 });
 
-export interface DemoConfig {
-  readonly path: string;
-  readonly logLevel: string;
-  /**
-   * Returns variables to set for a Drover process, and `undefined` for every other `DROVER_` variable of this process:
-   * a process refuses a setting that it does not know.
-   */
-  readonly processEnvironment: (settings: EnvironmentVariables) => EnvironmentVariables;
-}
+export type DemoConfig = Readonly<ReturnType<typeof demoConfig>>;
 
 /** Variables; `undefined` removes one. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-export function demoConfig(): DemoConfig {
+export function demoConfig() {
   const { PATH: path, DROVER_LOG_LEVEL: logLevel } = environment.parse(process.env);
   const foreign = Object.keys(process.env).filter((name) => name.startsWith("DROVER_"));
   const without: EnvironmentVariables = Object.fromEntries(foreign.map((name) => [name, undefined]));
-  return { path, logLevel, processEnvironment: (settings) => ({ ...without, ...settings }) };
+  /**
+   * Returns variables to set for a Drover process, and `undefined` for every other `DROVER_` variable of this process:
+   * a process refuses a setting that it does not know.
+   */
+  const processEnvironment = (settings: EnvironmentVariables): EnvironmentVariables => ({
+    ...without,
+    ...settings,
+  });
+  return { path, logLevel, processEnvironment };
 }
 
 /**

@@ -2,19 +2,10 @@ import { parseRedisUrl, UnfitRedisError } from "@drover/queue";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { z } from "zod";
 import { demoConfig } from "./config.ts";
+import { demoOptions } from "./demo-run.ts";
 import { repositoryPath } from "./repository-path.ts";
 import { startDemo } from "./start.ts";
-
-const startOptions = z.object({
-  kubeconfig: z.string().optional(),
-  context: z.string().optional(),
-  redis: z.string().optional(),
-  s3: z.string().optional(),
-  s3Region: z.string(),
-  dir: z.string(),
-});
 
 /** The command that `npm start` runs. */
 export function demoCommand(): Command {
@@ -23,22 +14,14 @@ export function demoCommand(): Command {
       "Start a demo in which a Bucket object becomes a bucket, and report what happens, until Ctrl-C.\n" +
         "Servers that you do not give are started on this machine, for this run only.",
     )
-    .addOption(new Option("--kubeconfig <file>", "use this cluster").argParser(existingFile))
-    .addOption(new Option("--context <name>", "context of that kubeconfig; default: its current one"))
-    .addOption(
-      new Option(
-        "--redis <url>",
-        "use this Redis or Valkey (7.0 or newer); for a cluster, its nodes with commas between",
-      ),
+    .option("--kubeconfig <file>", "use this cluster", existingFile)
+    .option("--context <name>", "context of that kubeconfig; default: its current one")
+    .option(
+      "--redis <url>",
+      "use this Redis or Valkey (7.0 or newer); for a cluster, its nodes with commas between",
     )
-    .addOption(
-      new Option("--s3 <url>", "use this S3 server, with the AWS credentials of the environment").argParser(
-        httpUrl,
-      ),
-    )
-    .addOption(
-      new Option("--s3-region <region>", "region of buckets that name none; with --s3").default("us-east-1"),
-    )
+    .option("--s3 <url>", "use this S3 server, with the AWS credentials of the environment", httpUrl)
+    .option("--s3-region <region>", "region of buckets that name none; with --s3", "us-east-1")
     .addOption(
       new Option("--dir <folder>", "where data, logs and the kubeconfig are kept")
         .argParser((path) => resolve(path))
@@ -46,7 +29,7 @@ export function demoCommand(): Command {
     )
     .allowExcessArguments(false)
     .action(async (given, command: Command) => {
-      const options = startOptions.parse(given);
+      const options = demoOptions.parse(given);
       if (options.context !== undefined && options.kubeconfig === undefined) {
         command.error("error: --context names a context of a kubeconfig: give --kubeconfig too.");
       }

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { DemoConfig } from "./config.ts";
 import type { StoppablePart } from "./close-in-order.ts";
 import type { Narrator } from "./story/narrator.ts";
@@ -5,17 +6,18 @@ import type { RunFolder } from "./run-folder.ts";
 import type { StopRequest } from "./stop-request.ts";
 
 /** The command's options. Servers that are not given are started by the run. */
-export interface DemoOptions {
-  readonly kubeconfig?: string | undefined;
+export const demoOptions = z.object({
+  kubeconfig: z.string().optional(),
   /** A context of `kubeconfig`. */
-  readonly context?: string | undefined;
+  context: z.string().optional(),
   /** URL of a Redis. */
-  readonly redis?: string | undefined;
+  redis: z.string().optional(),
   /** URL of an S3 server. */
-  readonly s3?: string | undefined;
-  readonly s3Region: string;
-  readonly dir: string;
-}
+  s3: z.string().optional(),
+  s3Region: z.string(),
+  dir: z.string(),
+});
+export type DemoOptions = Readonly<z.output<typeof demoOptions>>;
 
 /** One run of the demo: the state that its parts share. */
 export interface DemoRun {

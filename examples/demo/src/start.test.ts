@@ -46,14 +46,8 @@ describe("npm start", { timeout: 240_000 }, () => {
     expect(output()).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f]*$/);
 
     const before = processes();
-    expect(Object.keys(before).sort()).toEqual([
-      "api-server",
-      "bridge",
-      "deployer",
-      "redis",
-      "s3",
-      "s3-bucket",
-    ]);
+    const names = Object.keys(before).sort().join(" ");
+    expect(names).toBe("api-server bridge deployer redis s3 s3-bucket");
 
     const second = drover();
     expect(await second.ended).toBe(1);
@@ -71,12 +65,8 @@ describe("npm start", { timeout: 240_000 }, () => {
     expect(await ended).toBe(0);
     expect(output()).toContain("Everything that was started here is stopped.");
     // The function and the bridge drain while the servers still run.
-    expect(
-      output()
-        .match(/(?<=Stopped: )[\w ]+\w/g)!
-        .slice(0, 3)
-        .sort(),
-    ).toEqual(["the bridge", "the deployer", "the node"]);
+    const stopped = output().match(/(?<=Stopped: )[\w ]+\w/g) ?? [];
+    expect(stopped.slice(0, 3).sort()).toEqual(["the bridge", "the deployer", "the node"]);
     await waitUntilGone(all);
   });
 
@@ -100,21 +90,15 @@ describe("npm start", { timeout: 240_000 }, () => {
     await waitUntilGone(Object.values(rest));
   });
 
-  it("is stopped while it is still starting, and leaves no process", async () => {
-    const { kill, waitForOutput, ended, processes } = drover();
-    await waitForOutput(/Redis started/);
-    const all = Object.values(processes());
-    kill("SIGINT");
-    expect(await ended).toBe(0);
-    await waitUntilGone(all);
-  });
-
-  it("stops when its output is closed, and leaves no process", async () => {
-    const { closeOutput, waitForOutput, ended, processes } = drover();
-    await waitForOutput(/Redis started/);
-    const all = Object.values(processes());
-    closeOutput();
-    expect(await ended).toBe(0);
+  it.each<[string, (started: DemoProcess) => void]>([
+    ["is stopped", ({ kill }) => kill("SIGINT")],
+    ["stops when its output is closed", ({ closeOutput }) => closeOutput()],
+  ])("%s while it is still starting, and leaves no process", async (_what, end) => {
+    const one = drover();
+    await one.waitForOutput(/Redis started/);
+    const all = Object.values(one.processes());
+    end(one);
+    expect(await one.ended).toBe(0);
     await waitUntilGone(all);
   });
 });
@@ -130,14 +114,8 @@ it("uses what it is given, and leaves it running with the objects in it", { time
     writeFileSync(kubeconfig, sandbox.kubeconfig());
     vi.stubEnv("AWS_ACCESS_KEY_ID", s3.accessKeyId);
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", s3.secretAccessKey);
-    const { kill, waitForOutput, output, ended, processes } = drover(
-      "--kubeconfig",
-      kubeconfig,
-      "--redis",
-      redis.url,
-      "--s3",
-      s3.url,
-    );
+    const given = ["--kubeconfig", kubeconfig, "--redis", redis.url, "--s3", s3.url];
+    const { kill, waitForOutput, output, ended, processes } = drover(...given);
     await waitForOutput(/bucket ready/);
     expect(Object.keys(processes()).sort()).toEqual(["bridge", "s3-bucket"]);
     kill("SIGINT");

@@ -55,7 +55,7 @@ async function runDemo(run: DemoRun): Promise<void> {
   narrator.print("Starting the servers and Drover's processes");
   const starting = startServers(run);
   // Load the clients while the servers start: both take a moment.
-  const [servers, { openCluster, installBucketKind, narrateExample: tellOfExample }] = await Promise.all([
+  const [servers, { openCluster, installBucketKind, narrateExample }] = await Promise.all([
     starting,
     import("./story/narrate-example.ts"),
   ]);
@@ -69,7 +69,7 @@ async function runDemo(run: DemoRun): Promise<void> {
   ] as const;
   await Promise.allSettled(starts);
   const [, functionPid] = await Promise.all(starts);
-  await tellOfExample(run, { servers, cluster, functionPid });
+  await narrateExample(run, servers, cluster, functionPid);
   if (!signal.aborted) await once(signal, "abort");
 }
 

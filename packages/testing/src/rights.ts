@@ -7,6 +7,7 @@ import {
   permittedAccess,
 } from "@drover/controller";
 import type { ProxiedCall } from "./fault-proxy/index.ts";
+import { statusObject } from "./fault-proxy/responses/wrong-responses.ts";
 
 /** A function called the API server for something that its ServiceAccount may not do. */
 export class MissingPermissionError extends Error {
@@ -119,28 +120,18 @@ function forbidden({ controller, definition }: Account, call: ProxiedCall): obje
   const user = `User "system:serviceaccount:${accountNamespace}:${controller.name}"`;
   if (call.resource === "") {
     const verb = call.method.toLowerCase();
-    return status(`forbidden: ${user} cannot ${verb} path "${call.path}"`, {});
+    return statusObject(403, `forbidden: ${user} cannot ${verb} path "${call.path}"`, {});
   }
   const { verb, group, resource, subresource, namespace, name = "" } = accessOf(call);
   const what = [resource, subresource].filter(Boolean).join("/");
   const where = namespace === undefined ? "at the cluster scope" : `in the namespace "${namespace}"`;
   const which = name === "" ? "" : ` "${name}"`;
-  return status(
+  return statusObject(
+    403,
     `${call.resource}${which} is forbidden: ${user} cannot ${verb} resource "${what}" in API group "${group}" ${where}`,
     { ...(name !== "" && { name }), ...(group !== "" && { group }), kind: resource },
   );
 }
-
-const status = (message: string, details: object): object => ({
-  kind: "Status",
-  apiVersion: "v1",
-  metadata: {},
-  status: "Failure",
-  message,
-  reason: "Forbidden",
-  details,
-  code: 403,
-});
 
 /** The missing permission of a refused call, and its remedy. */
 function adviceFor({ controller, definition }: Account, call: ProxiedCall): string {

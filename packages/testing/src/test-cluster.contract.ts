@@ -2,7 +2,7 @@ import { RetryAfterError } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { expect, it } from "vitest";
 import { configMapKind, site, siteController, siteKind } from "./site.fixture.ts";
-import { testCluster } from "./test-cluster.ts";
+import { type TestCluster, testCluster } from "./test-cluster.ts";
 import type { TestServerFactory } from "./test-server.ts";
 
 /** The behaviour of a test cluster, with any API server. */
@@ -12,24 +12,30 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     return testCluster(start, given && { servers: given });
   };
 
-  it("reaches the desired state, and restores it", async () => {
-    await using cluster = await open(({ client }) => siteController(client));
-    await cluster.apply(site("a", "Hi"));
+  const openSites = () => open(({ client }) => siteController(client));
+  /** Applies a site, and runs until nothing is left to do. */
+  const settle = async (cluster: TestCluster, title: string): Promise<void> => {
+    await cluster.apply(site("a", title));
     await cluster.runUntilIdle();
-    expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Hi</h1>" } });
+  };
+  const page = (cluster: TestCluster) => cluster.get(configMapKind, "a");
+
+  it("reaches the desired state, and restores it", async () => {
+    await using cluster = await openSites();
+    await settle(cluster, "Hi");
+    expect(await page(cluster)).toMatchObject({ data: { html: "<h1>Hi</h1>" } });
     expect(await cluster.get(siteKind, "a")).toMatchObject({ status: { page: "a", observedGeneration: 1 } });
     await cluster.delete(configMapKind, "a");
     await cluster.runUntilIdle();
-    expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Hi</h1>" } });
-    await cluster.apply(site("a", "Ho"));
-    await cluster.runUntilIdle();
-    expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
+    expect(await page(cluster)).toMatchObject({ data: { html: "<h1>Hi</h1>" } });
+    await settle(cluster, "Ho");
+    expect(await page(cluster)).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
   });
 
   it("starts without the objects of other tests", async () => {
-    await using cluster = await open(({ client }) => siteController(client));
+    await using cluster = await openSites();
     expect(await cluster.get(siteKind, "a")).toBeUndefined();
-    expect(await cluster.get(configMapKind, "a")).toBeUndefined();
+    expect(await page(cluster)).toBeUndefined();
     await cluster.runUntilIdle();
     expect(cluster.runs).toEqual([]);
   });
@@ -46,8 +52,7 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     });
     await using cluster = await open(({ client }) => flaky(client));
     const before = cluster.now().getTime();
-    await cluster.apply(site("a", "Hi"));
-    await cluster.runUntilIdle();
+    await settle(cluster, "Hi");
     expect(tries).toBe(6);
     expect(cluster.now().getTime() - before).toBeGreaterThan(4 * 3_600_000);
   });
@@ -55,13 +60,11 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
   it("loses the memory of a killed process, and nothing else", async () => {
     let processes = 0;
     await using cluster = await open(({ client }) => (processes++, siteController(client)));
-    await cluster.apply(site("a", "Hi"));
-    await cluster.runUntilIdle();
+    await settle(cluster, "Hi");
     cluster.restart();
-    await cluster.apply(site("a", "Ho"));
-    await cluster.runUntilIdle();
+    await settle(cluster, "Ho");
     expect(processes).toBe(2);
-    expect(await cluster.get(configMapKind, "a")).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
+    expect(await page(cluster)).toMatchObject({ data: { html: "<h1>Ho</h1>" } });
   });
 
   it("rejects if a function is never done", async () => {
@@ -78,7 +81,7 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
   });
 
   it("applies as kubectl does: fields removed from the manifest are removed, fields of other clients stay", async () => {
-    await using cluster = await open(({ client }) => siteController(client));
+    await using cluster = await openSites();
     const page = { ...configMapKind, metadata: { name: "page", labels: { team: "a" } } };
     await cluster.apply({ ...page, data: { a: "1", b: "2" } });
     await cluster.apply({ ...configMapKind, metadata: { name: "page" }, data: { a: "1", c: "3" } });
@@ -92,13 +95,13 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
   });
 
   it("refuses a field that the kind does not have, as kubectl does", async () => {
-    await using cluster = await open(({ client }) => siteController(client));
+    await using cluster = await openSites();
     const misspelt = { ...site("a", "Hi"), spec: { title: "Hi", tilte: "Ho" } };
     await expect(cluster.apply(misspelt)).rejects.toThrow(/400 to the Site a: .*unknown field "spec.tilte"/);
   });
 
   it("lists the served kinds if a kind is unknown", async () => {
-    await using cluster = await open(({ client }) => siteController(client));
+    await using cluster = await openSites();
     const wrong = { apiVersion: "example.com/v1", kind: "Sight", metadata: { name: "a" } };
     await expect(cluster.apply(wrong)).rejects.toThrow("serves no Sight in example.com/v1: Site there.");
   });

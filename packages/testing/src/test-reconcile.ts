@@ -1,11 +1,12 @@
 import { type Announcement, objectKey, type ObjectKey } from "@drover/controller";
 import { describeCall } from "./fault-proxy/index.ts";
-import { type KubeObject, resourceNameOf, type NewObject, refOf } from "@drover/kube";
+import { type KubeObject, resourceNameOf, refOf } from "@drover/kube";
 import type { RunOutcome } from "@drover/queue";
 import { changesBetween } from "./changes.ts";
 import { snapshotCluster } from "./faults/cluster-snapshot.ts";
 import type { FunctionUnderTest } from "./function-under-test.ts";
-import { type DeployedAs, throwIfMissing } from "./rights.ts";
+import { throwIfMissing } from "./rights.ts";
+import type { TestClusterOptions } from "./test-cluster.ts";
 import { openSimulation } from "./simulation/simulation.ts";
 import { sandboxServers } from "./test-server.ts";
 import { touchedKinds } from "./simulation/touched-kinds.ts";
@@ -13,19 +14,11 @@ import { installKinds, type Manifest, openUser } from "./kubectl/user.ts";
 import { steppedClock } from "./simulation/stepped-clock.ts";
 
 /** The object to reconcile, and the state of the cluster. */
-export interface DescribedWorld {
+export interface DescribedWorld extends Pick<TestClusterOptions, "crds" | "outside" | "deployedAs" | "at"> {
   /** An object of the controller's kind; its `status` is written, too. */
   readonly object: Manifest;
   /** Other objects in the cluster. */
   readonly others?: readonly Manifest[];
-  /** CRDs of kinds that are neither Kubernetes' own nor the function's. */
-  readonly crds?: readonly NewObject[];
-  /** Servers outside of the cluster, by the name under which the function finds them. */
-  readonly outside?: Readonly<Record<string, string>>;
-  /** How the function is deployed, which determines its permissions, as for `testCluster`. */
-  readonly deployedAs?: DeployedAs;
-  /** The time, ISO 8601. */
-  readonly at?: string;
 }
 
 /** The result of one reconcile. */

@@ -32,15 +32,23 @@ export { freePort, isPortFree, onFreePort } from "./ports/free-port.ts";
 export { findLuacheck, type Luacheck } from "./programs/luacheck.ts";
 export { isRunning } from "./processes/is-running.ts";
 export { ownNamespaces } from "./processes/own-namespaces.ts";
+export { goEnvironment, runGo } from "./programs/run-go.ts";
 export { runTied } from "./processes/run-tied.ts";
 export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./programs/python-tool.ts";
 export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis/redis-cluster.ts";
 export { findRedis, findRedis7, type RedisExecutable } from "./redis/redis-executable.ts";
 export { type RedisPair, startRedisPair } from "./redis/redis-pair.ts";
+export { processesWith } from "./processes/processes-with.ts";
 export { redisRequest } from "./redis/redis-request.ts";
 export { type RedisServerOptions, type RedisServer, startRedis } from "./redis/redis-server.ts";
 export { privateTls, type RedisTls } from "./redis/redis-tls.ts";
 export { type RedisSnapshot } from "./redis/redis-snapshot.ts";
-export { type S3Options, type S3Server, startS3 } from "./s3/s3-server.ts";
-export { type Exit, spawnTied, type TiedProcess, type TiedProcessOptions } from "./processes/tied-process.ts";
+export { moto, type S3Options, type S3Server, startS3 } from "./s3/s3-server.ts";
+export {
+  type Exit,
+  killAll,
+  spawnTied,
+  type TiedProcess,
+  type TiedProcessOptions,
+} from "./processes/tied-process.ts";
 export { type ReadyOptions, StartError, waitUntilReady } from "./processes/wait-until-ready.ts";

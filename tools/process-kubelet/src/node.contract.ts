@@ -91,11 +91,7 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
         ...shell("exit 0"),
         initContainers: [{ name: "first", image: "shell" }],
       });
-      const waiting = await world.until(
-        "no-image",
-        ({ containerStatuses: [main] }) => main?.state.waiting?.reason === "ImagePullBackOff",
-      );
-      expect(waiting.phase).toBe("Pending");
+      expect((await world.waiting("no-image", "ImagePullBackOff")).phase).toBe("Pending");
       const failed = await world.until("too-much", ({ phase }) => phase === "Failed");
       expect(failed).toMatchObject({ reason: "NotSupportedByNode" });
       expect(failed.message).toContain("initContainers");
@@ -184,10 +180,7 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
         "waits",
         shell('echo "it is $WORD"', { env: [{ name: "WORD", valueFrom: { secretKeyRef } }] }),
       );
-      const waiting = await world.until(
-        "waits",
-        ({ containerStatuses: [main] }) => main?.state.waiting?.reason === "CreateContainerConfigError",
-      );
+      const waiting = await world.waiting("waits", "CreateContainerConfigError");
       expect(waiting.containerStatuses[0]?.state.waiting?.message).toBe('secret "late" not found');
       await world.client.create(builtin.secret, secretOf("late", { word: "here" }));
       await world.logged("waits", "it is here");
@@ -198,21 +191,17 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
   restartContract(() => world);
 
   describe("a deleted pod", () => {
-    const leaving = (name: string, grace: number) => ({
-      terminationGracePeriodSeconds: grace,
-      containers: [
-        {
-          name: "main",
-          image: "program",
-          env: [{ name: "LEAVE_FILE", value: join(world.folder, `${name}-may-leave`) }],
-        },
-      ],
-    });
+    /** Creates a pod that ends once its file is there; its process. */
+    const running = async (name: string): Promise<number> => {
+      const env = [{ name: "LEAVE_FILE", value: join(world.folder, `${name}-may-leave`) }];
+      const containers = [{ name: "main", image: "program", env }];
+      await world.create(name, { terminationGracePeriodSeconds: 300, containers });
+      await world.logged(name, "listening");
+      return pidOf(await world.until(name, isPodReady));
+    };
 
     it("is there until its process has ended in its own time", async () => {
-      await world.create("polite", leaving("polite", 300));
-      await world.logged("polite", "listening");
-      const pid = pidOf(await world.until("polite", isPodReady));
+      const pid = await running("polite");
       await world.client.delete(builtin.pod, key("polite"));
       await world.logged("polite", "asked to leave");
       expect(await world.status("polite")).toBeDefined();
@@ -224,9 +213,7 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
     });
 
     it("is killed after its grace, also one that was shortened", async () => {
-      await world.create("stubborn", leaving("stubborn", 300));
-      await world.logged("stubborn", "listening");
-      const pid = pidOf(await world.until("stubborn", isPodReady));
+      const pid = await running("stubborn");
       await world.client.delete(builtin.pod, key("stubborn"));
       await world.logged("stubborn", "asked to leave");
       await world.client.delete(builtin.pod, key("stubborn"), { gracePeriodSeconds: 1 });
@@ -235,9 +222,7 @@ export function nodeContract(start: () => Promise<NodeTestServer>): void {
     });
 
     it("that is gone by force takes its process along", async () => {
-      await world.create("forced", leaving("forced", 300));
-      await world.logged("forced", "listening");
-      const pid = pidOf(await world.until("forced", isPodReady));
+      const pid = await running("forced");
       await world.client.delete(builtin.pod, key("forced"), { gracePeriodSeconds: 0 });
       await world.gone("forced");
       await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);

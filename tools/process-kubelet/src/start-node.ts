@@ -4,9 +4,7 @@ import {
   connect,
   isObjectEvent,
   type KubeClient,
-  type Reflector,
   type ReflectorEvent,
-  type ResourceRef,
   runReflector,
 } from "@drover/kube";
 import { rm } from "node:fs/promises";
@@ -43,13 +41,10 @@ export interface NodeOptions {
   readonly backOff?: BackOff;
   /** The longest that probes wait between two tries, instead of a longer `periodSeconds`; at least 100. */
   readonly probePeriod?: Milliseconds;
-  /** How long processes have from SIGTERM to SIGKILL when the node ends. Default 5 s. */
-  readonly stopGrace?: Milliseconds;
 }
 
 /** A node at work. */
 export interface LocalNode {
-  readonly name: string;
   /** Ends all processes and reports that in the status of the pods and the Node. May be called again. */
   stop(): Promise<void>;
   /** Resolves when it has ended, by `stop` or its signal. Never rejects. */
@@ -63,7 +58,7 @@ export interface LocalNode {
  * @throws for images or a range that cannot be used, when there are no credentials, and when the node cannot be registered
  */
 export async function startNode(options: NodeOptions): Promise<LocalNode> {
-  const { name, folder, env = {}, log = silentLog, signal, probePeriod, stopGrace = 5000 } = options;
+  const { name, folder, env = {}, log = silentLog, signal, probePeriod } = options;
   const { podCidr = randomRange(), backOff = { first: 100, most: 10_000 } } = options;
   const images = imagesOf(options.images);
   const addresses = podAddresses(podCidr);
@@ -73,13 +68,13 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   await rm(volumes, { recursive: true, force: true });
   await registerNode(client, name);
   const stopping = new AbortController();
-  const common = { client, log, signal: stopping.signal };
+  const common = { client, log, signal: stopping.signal, metadataOnly: false } as const;
   const pods = nodePods({ ...common, name, images, addresses, folder, volumes, env, backOff, probePeriod });
   const proxy = serviceProxy({ endpoints: (port) => endpointsOf(port, pods.all()), log });
   const services = trackServices((ports) => proxy.serve(ports));
   const reflectors = [
-    follow({ ...common, ref: builtin.pod, onEvents: (events) => pods.take(events) }),
-    follow({ ...common, ref: builtin.service, onEvents: (events) => services.take(events) }),
+    runReflector({ ...common, ref: builtin.pod, onEvents: (events) => pods.take(events) }),
+    runReflector({ ...common, ref: builtin.service, onEvents: (events) => services.take(events) }),
   ];
   const end = async (): Promise<void> => {
     stopping.abort();
@@ -99,24 +94,16 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   if (signal?.aborted) void stop();
   await Promise.race([Promise.all([pods.known, services.known]), ended.promise]);
   log.info({ node: name, podCidr }, "Running pods as processes");
-  return { name, stop, ended: ended.promise };
+  return { stop, ended: ended.promise };
 }
+
+/** From SIGTERM to SIGKILL, for the processes of a node that ends. */
+const stopGrace: Milliseconds = 5000;
 
 function kubeconfigOf({ kubeconfig }: NodeOptions): { kubeconfig: string } {
   if (kubeconfig !== undefined) return { kubeconfig };
   throw new Error("A node needs an API server: give a client, or the path of a kubeconfig.");
 }
-
-interface ReflectOptions {
-  readonly client: KubeClient;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  readonly ref: ResourceRef;
-  readonly onEvents: (events: readonly ReflectorEvent[]) => void;
-}
-
-/** Watches the complete objects of a kind. */
-const follow = (options: ReflectOptions): Reflector => runReflector({ ...options, metadataOnly: false });
 
 /** Calls `onChange` with the ports of all Services whenever one has changed. */
 function trackServices(onChange: (ports: readonly ServicePort[]) => void) {

@@ -3,35 +3,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 
-const requestSchema = z.looseObject({
-  verb: z.string(),
-  user: z.looseObject({ username: z.string() }),
-  impersonatedUser: z.looseObject({ username: z.string() }).optional(),
-  objectRef: z.looseObject({
-    apiGroup: z.string().default(""),
-    resource: z.string(),
-    subresource: z.string().optional(),
-    name: z.string().default(""),
-  }),
-  responseStatus: z.looseObject({ code: z.number() }).optional(),
-  requestReceivedTimestamp: z.string(),
-});
-
+const requestSchema = z
+  .looseObject({
+    verb: z.string(),
+    user: z.looseObject({ username: z.string() }),
+    impersonatedUser: z.looseObject({ username: z.string() }).optional(),
+    objectRef: z.looseObject({
+      apiGroup: z.string().default(""),
+      resource: z.string(),
+      subresource: z.string().optional(),
+      name: z.string().default(""),
+    }),
+    responseStatus: z.looseObject({ code: z.number() }).optional(),
+    requestReceivedTimestamp: z.string(),
+  })
+  .transform(({ verb, user, impersonatedUser, objectRef, responseStatus, requestReceivedTimestamp }) => ({
+    verb,
+    /** The user that it was served as. */
+    user: (impersonatedUser ?? user).username,
+    group: objectRef.apiGroup,
+    /** With the subresource, as in `pods/status`. */
+    resource: [objectRef.resource, objectRef.subresource].filter((part) => part !== undefined).join("/"),
+    name: objectRef.name,
+    code: responseStatus?.code ?? 0,
+    /** The time of its arrival: milliseconds since 1970. */
+    at: Date.parse(requestReceivedTimestamp),
+  }));
 /** An entry of the audit log. */
-export interface AuditedRequest {
-  /** The user that it was served as. */
-  readonly user: string;
-  /** The user that sent it: another one if `user` is impersonated. */
-  readonly by: string;
-  readonly verb: string;
-  readonly group: string;
-  /** With the subresource, as in `pods/status`. */
-  readonly resource: string;
-  readonly name: string;
-  readonly code: number;
-  /** The time of its arrival: milliseconds since 1970. */
-  readonly at: number;
-}
+export type AuditedRequest = Readonly<z.output<typeof requestSchema>>;
 
 /** The flags with which an API server writes an audit log, and its entries. */
 export interface AuditLog {
@@ -59,25 +58,8 @@ export async function auditLog(
     async read() {
       // The last line may not be whole yet.
       const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);
-      return lines.flatMap((line) => {
-        const { data } = requestSchema.safeParse(JSON.parse(line));
-        return data === undefined ? [] : [requestOf(data)];
-      });
+      return lines.flatMap((line) => requestSchema.safeParse(JSON.parse(line)).data ?? []);
     },
     remove: () => rm(folder, { recursive: true }),
-  };
-}
-
-function requestOf(event: z.output<typeof requestSchema>): AuditedRequest {
-  const { apiGroup: group, resource, subresource, name } = event.objectRef;
-  return {
-    user: event.impersonatedUser?.username ?? event.user.username,
-    by: event.user.username,
-    verb: event.verb,
-    group,
-    name,
-    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
-    code: event.responseStatus?.code ?? 0,
-    at: Date.parse(event.requestReceivedTimestamp),
   };
 }

@@ -1,21 +1,19 @@
 // Builds the programs of the cluster from the Go module in ../go, once: the folder they go to is named after all that
 // went into them.
-import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { runTied } from "@drover/local-servers";
-import { codeOf } from "./error-code.ts";
+import { goEnvironment, runGo, runTied } from "@drover/local-servers";
 import { withLock } from "../../bootstrap/lock.mjs";
 
 const moduleFolder = fileURLToPath(new URL("../go", import.meta.url));
 const cacheFolder = fileURLToPath(new URL("../../../.cache/real-cluster", import.meta.url));
 
-const packages = {
+/** The programs, each with the package that it is built from. */
+export const packages = {
   "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
   "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
   "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
@@ -41,15 +39,8 @@ const apiServerTargets: readonly Target[] = ["pki", "etcd", "kubectl", "kube-api
 /** The programs of a cluster with a node. */
 export const nodeTargets: readonly Target[] = [
   ...apiServerTargets,
-  ...([
-    "pause",
-    "registry",
-    "dns",
-    "kube-scheduler",
-    "kube-controller-manager",
-    "kubelet",
-    "kube-proxy",
-  ] as const),
+  ...(["pause", "registry", "dns", "kube-scheduler"] as const),
+  ...(["kube-controller-manager", "kubelet", "kube-proxy"] as const),
 ];
 /** The programs of a cluster with fake nodes. */
 export const fakeNodeTargets: readonly Target[] = [
@@ -158,24 +149,9 @@ function stamp(version: string): string {
   return ["-s", "-w", ...stamps].join(" ");
 }
 
-const goEnvironment = { CGO_ENABLED: "0", GOWORK: "off" };
-
 /** Runs a short go command in the module's folder. */
-async function go(...args: string[]): Promise<string> {
-  try {
-    const { stdout } = await promisify(execFile)("go", args, {
-      cwd: moduleFolder,
-      env: { ...process.env, ...goEnvironment },
-    });
-    return stdout.trim();
-  } catch (cause) {
-    if (codeOf(cause) !== "ENOENT") throw cause;
-    const message =
-      "Go is missing: the real cluster is built from source. Install it from https://go.dev/dl and put it on the " +
-      "PATH; any version from 1.21 on fetches the one that is needed.";
-    throw new Error(message, { cause });
-  }
-}
+const go = async (...args: string[]): Promise<string> =>
+  (await runGo(args, { cwd: moduleFolder, purpose: "the real cluster is built from source" })).trim();
 
 async function kubernetesVersion(): Promise<string> {
   return go("list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes");

@@ -31,35 +31,27 @@ export async function writeKubeconfig(
 }
 
 const base64 = z.string().transform((text) => Buffer.from(text, "base64"));
-const kubeconfigSchema = z.object({
-  clusters: z.tuple([
-    z.object({ cluster: z.object({ server: z.url(), "certificate-authority-data": base64 }) }),
-  ]),
-  users: z.tuple([
-    z.object({ user: z.object({ "client-certificate-data": base64, "client-key-data": base64 }) }),
-  ]),
-});
-
-/** The URL and the TLS credentials in a kubeconfig that `writeKubeconfig` wrote. */
-export interface ClientAccess {
-  readonly url: string;
-  readonly ca: Buffer;
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
-
-export function readKubeconfig(path: string): ClientAccess {
-  const {
-    clusters: [{ cluster }],
-    users: [{ user }],
-  } = kubeconfigSchema.parse(JSON.parse(readFileSync(path, "utf8")));
-  return {
+const kubeconfigSchema = z
+  .object({
+    clusters: z.tuple([
+      z.object({ cluster: z.object({ server: z.url(), "certificate-authority-data": base64 }) }),
+    ]),
+    users: z.tuple([
+      z.object({ user: z.object({ "client-certificate-data": base64, "client-key-data": base64 }) }),
+    ]),
+  })
+  .transform(({ clusters: [{ cluster }], users: [{ user }] }) => ({
     url: cluster.server,
     ca: cluster["certificate-authority-data"],
     cert: user["client-certificate-data"],
     key: user["client-key-data"],
-  };
-}
+  }));
+
+/** The URL and the TLS credentials in a kubeconfig that `writeKubeconfig` wrote. */
+export type ClientAccess = Readonly<z.output<typeof kubeconfigSchema>>;
+
+export const readKubeconfig = (path: string): ClientAccess =>
+  kubeconfigSchema.parse(JSON.parse(readFileSync(path, "utf8")));
 
 /**
  * Writes a kubectl for this cluster that ignores the environment, and returns its path. Its cache is the

@@ -11,20 +11,15 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import { packages } from "./build.ts";
 
 const folder = fileURLToPath(new URL("../go", import.meta.url));
 const kwokFolder = `${folder}/kwok`;
 const kwokVersion = "v0.8.0";
-const kwokProgram = "sigs.k8s.io/kwok/cmd/kwok";
-const tools = [
-  "k8s.io/kubernetes/cmd/kube-apiserver",
-  "k8s.io/kubernetes/cmd/kube-controller-manager",
-  "k8s.io/kubernetes/cmd/kube-scheduler",
-  "k8s.io/kubernetes/cmd/kubectl",
-  "k8s.io/kubernetes/cmd/kubelet",
-  "k8s.io/kubernetes/cmd/kube-proxy",
-  "go.etcd.io/etcd/server/v3",
-];
+const kwokProgram = packages.kwok;
+/** The programs of other modules than ours. */
+const tools = Object.values(packages).filter((name) => !name.startsWith(".") && name !== kwokProgram);
 
 /** A module and the version that it is built at, as a template for `go list`. */
 const moduleLine =
@@ -78,25 +73,29 @@ function edits(kubernetes: string, { go: language, godebug, staged }: UpstreamMo
 }
 
 function readUpstream(kubernetes: string): UpstreamModule {
-  const download: unknown = JSON.parse(go("mod", "download", "-json", `k8s.io/kubernetes@${kubernetes}`));
-  const parsed: unknown = JSON.parse(go("mod", "edit", "-json", text(download, "GoMod")));
-  const godebug = list(parsed, "Godebug").find((setting) => text(setting, "Key") === "default");
+  const download = go("mod", "download", "-json", `k8s.io/kubernetes@${kubernetes}`);
+  const { GoMod } = z.object({ GoMod: z.string() }).parse(JSON.parse(download));
+  const { Go, Godebug, Replace } = goModSchema.parse(JSON.parse(go("mod", "edit", "-json", GoMod)));
+  const staged = (Replace ?? []).filter(({ New }) => New.Path.startsWith("./staging/"));
   return {
-    go: text(parsed, "Go"),
-    godebug: godebug === undefined ? undefined : text(godebug, "Value"),
-    staged: list(parsed, "Replace")
-      .filter((replace) => text(member(replace, "New"), "Path").startsWith("./staging/"))
-      .map((replace) => text(member(replace, "Old"), "Path")),
+    go: Go,
+    godebug: Godebug?.find(({ Key }) => Key === "default")?.Value,
+    staged: staged.map(({ Old }) => Old.Path),
   };
 }
 
-function modules(lines: string): ReadonlyMap<string, string> {
-  const pairs = lines.split("\n").map((line): [string, string] => {
-    const [name = "", moduleVersion = ""] = line.trim().split(" ");
-    return [name, moduleVersion];
-  });
-  return new Map(pairs.filter(([name]) => name !== ""));
-}
+const moduleSchema = z.object({ Path: z.string() });
+/** A go.mod, as `go mod edit -json` prints it. */
+const goModSchema = z.object({
+  Go: z.string(),
+  Godebug: z.array(z.object({ Key: z.string(), Value: z.string() })).nullish(),
+  Replace: z.array(z.object({ Old: moduleSchema, New: moduleSchema })).nullish(),
+});
+
+const modules = (lines: string): ReadonlyMap<string, string> =>
+  new Map(
+    Array.from(lines.matchAll(/^ *(\S+)(?: (\S*))?/gm), ([, name = "", version = ""]) => [name, version]),
+  );
 
 function go(...args: string[]): string {
   return goIn(folder, ...args);
@@ -104,26 +103,5 @@ function go(...args: string[]): string {
 
 function goIn(cwd: string, ...args: string[]): string {
   const env = { ...process.env, GOWORK: "off" };
-  return execFileSync("go", args, {
-    cwd,
-    env,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-}
-
-function member(value: unknown, name: string): unknown {
-  if (typeof value !== "object" || value === null) throw new Error(`go printed no object with a ${name}`);
-  return Object.entries(value).find(([key]) => key === name)?.[1];
-}
-
-function text(value: unknown, name: string): string {
-  const found = member(value, name);
-  if (typeof found !== "string") throw new Error(`go printed no ${name}`);
-  return found;
-}
-
-function list(value: unknown, name: string): unknown[] {
-  const found = member(value, name);
-  return Array.isArray(found) ? found : [];
+  return execFileSync("go", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 }

@@ -1,6 +1,6 @@
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { onFreePort, startForwarder } from "@drover/local-servers";
+import { killAll, onFreePort, startForwarder } from "@drover/local-servers";
 import { type ApiServerOptions, startApiServer } from "./api-server.ts";
 import { writeKubeconfig } from "./client-files.ts";
 
@@ -27,25 +27,21 @@ export async function startStaleView(
   signal: AbortSignal | undefined,
 ): Promise<StaleView> {
   const dir = await mkdtemp(join(settings.dir, "view-"));
-  const link = await startForwarder(etcdSocket);
+  await using opening = new AsyncDisposableStack();
+  const link = opening.adopt(await startForwarder(etcdSocket), (one) => one.stop());
   const endpoints = { ...settings, dir, etcdEndpoint: `http://127.0.0.1:${link.port}` };
-  try {
-    const { child, port } = await onFreePort(async (port) => {
-      return { child: await startApiServer(endpoints, port, signal), port };
-    });
-    const url = `https://127.0.0.1:${port}`;
-    return {
-      url,
-      kubeconfig: await writeKubeconfig(dir, url, settings.pki),
-      freeze: () => link.hold(),
-      thaw: () => link.mend(),
-      async stop() {
-        child.kill("SIGKILL");
-        await Promise.all([child.exited, link.stop()]);
-      },
-    };
-  } catch (error) {
-    await link.stop();
-    throw error;
-  }
+  const { child, port } = await onFreePort(async (port) => {
+    return { child: await startApiServer(endpoints, port, signal), port };
+  });
+  opening.defer(() => killAll([child]));
+  const url = `https://127.0.0.1:${port}`;
+  const kubeconfig = await writeKubeconfig(dir, url, settings.pki);
+  const opened = opening.move();
+  return {
+    url,
+    kubeconfig,
+    freeze: () => link.hold(),
+    thaw: () => link.mend(),
+    stop: () => opened.disposeAsync(),
+  };
 }

@@ -1,11 +1,11 @@
-import { execFile, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { isRunning } from "@drover/local-servers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { folderOfFile } from "../../../packages/testing/src/folder.fixture.ts";
+import { killed, startModule } from "../../local-servers/src/processes/module-process.fixture.ts";
 import { buildRealCluster } from "./build.ts";
 import { startRealCluster, type RealCluster } from "./start.ts";
 
@@ -42,12 +42,10 @@ const dolly = {
   spec: { wool: "white" },
 };
 
-let dir: string;
+const dir = folderOfFile();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "drover-real-cluster-test-"));
   await buildRealCluster({ log: (line) => console.log(line) });
 }, 3_600_000);
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 describe("a real cluster", () => {
   let cluster: RealCluster;
@@ -154,16 +152,10 @@ it("every process dies when the one that started them is killed with SIGKILL", a
   const module = JSON.stringify(new URL("start.ts", import.meta.url).href);
   const source = `import { startRealCluster } from ${module};
     const cluster = await startRealCluster({ dir: process.argv[1] });
-    console.log(JSON.stringify(cluster.pids()));`;
-  const parent = spawn(process.execPath, ["--input-type=module", "-e", source, dir], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const pids: number[] = [];
-  for await (const line of createInterface({ input: parent.stdout })) {
-    pids.push(...line.matchAll(/\d+/g).map(([pid]) => Number(pid)));
-    break;
-  }
+    console.log(...cluster.pids());`;
+  const { child, line } = await startModule(source, dir);
+  const pids = line.split(" ").map(Number);
   expect(pids.map(isRunning)).toEqual([true, true]);
-  parent.kill("SIGKILL");
+  await killed(child);
   await Promise.all(pids.map(gone));
 });

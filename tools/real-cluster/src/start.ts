@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onFreePort, type TiedProcess } from "@drover/local-servers";
+import { killAll, onFreePort, type TiedProcess } from "@drover/local-servers";
 import { startApiServer } from "./api-server.ts";
 import { buildRealCluster, type Target } from "./build.ts";
 import { writeKubeconfig, writeKubectl } from "./client-files.ts";
@@ -87,8 +87,7 @@ export async function startApiServerOnEtcd(
   const views: StaleView[] = [];
   const cleanUp = async () => {
     await Promise.all(views.map((view) => view.stop()));
-    for (const child of running) child.kill("SIGKILL");
-    await Promise.all(running.map(({ exited }) => exited));
+    await killAll(running);
     await rm(dir, { recursive: true, force: true });
   };
   try {

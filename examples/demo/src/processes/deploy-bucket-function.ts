@@ -40,7 +40,7 @@ export async function deployBucketFunction(
     env: present({ PATH: run.config.path, KUBECONFIG: servers.kubeconfig, ...servers.s3.credentials }),
   });
   run.opened.push({ name: "the node", stop: () => node.stop() });
-  const { processNow } = narratePods(run, client);
+  const processNow = narratePods(run, client);
   const deployer = manifestIn("apps/deployer/deploy/function.yaml");
   await createOrReplace(client, refOf(ReconcileFunction), deployer, { signal });
   await startDeployer(run, servers);

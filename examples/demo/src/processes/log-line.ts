@@ -23,8 +23,7 @@ export type LogLine = z.output<typeof lineSchema>;
 export function parseLogLine(text: string): LogLine | undefined {
   if (!text.startsWith("{")) return undefined;
   try {
-    const parsed = lineSchema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : undefined;
+    return lineSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

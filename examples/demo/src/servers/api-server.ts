@@ -7,17 +7,11 @@ import { z } from "zod";
 import { repositoryPath } from "../repository-path.ts";
 import type { DemoRun } from "../demo-run.ts";
 
-/** The sandbox: an in-memory API server, as a separate process. */
-export interface ApiServer {
-  readonly url: string;
-  readonly pid: number;
-}
-
-/** Starts the sandbox and waits until it answers. If it ends, the run ends: its objects are lost. */
+/** Starts the sandbox, an in-memory API server, as a separate process, and waits until it answers. If it ends, the run ends: its objects are lost. */
 export async function startSandboxProcess(
   { config, folder, request, opened }: DemoRun,
   signal: AbortSignal,
-): Promise<ApiServer> {
+): Promise<{ readonly url: string; readonly pid: number }> {
   const child = await spawnTied({
     name: "the API server",
     command: process.execPath,
@@ -51,8 +45,7 @@ const kubeconfigSchema = z.object({
 /** The first server in a kubeconfig; undefined until the file is complete. */
 function serverIn(file: string): string | undefined {
   try {
-    const parsed = kubeconfigSchema.safeParse(parse(readFileSync(file, "utf8")));
-    return parsed.success ? parsed.data.clusters[0].cluster.server : undefined;
+    return kubeconfigSchema.safeParse(parse(readFileSync(file, "utf8"))).data?.clusters[0].cluster.server;
   } catch {
     return undefined;
   }

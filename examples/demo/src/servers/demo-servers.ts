@@ -6,20 +6,13 @@ import { givenS3, type S3Access, startOwnS3 } from "./s3.ts";
 import { orStop } from "../stop-request.ts";
 
 /** The servers that Drover needs, given or started. */
-export interface DemoServers {
-  readonly kubeconfig: string;
-  readonly context: string | undefined;
-  /** URL of the sandbox; undefined if a cluster was given. */
-  readonly sandboxUrl: string | undefined;
-  readonly redisUrl: string;
-  readonly s3: S3Access;
-}
+export type DemoServers = Readonly<Awaited<ReturnType<typeof startServers>>>;
 
 /**
  * Starts the servers that were not given, all at once. If one does not start, requests the stop of everything and
  * rejects with its error.
  */
-export async function startServers(run: DemoRun): Promise<DemoServers> {
+export async function startServers(run: DemoRun) {
   const { options, folder, request } = run;
   const { signal } = request;
   const starts = [
@@ -33,6 +26,7 @@ export async function startServers(run: DemoRun): Promise<DemoServers> {
   return {
     kubeconfig: options.kubeconfig ?? folder.kubeconfig,
     context: options.context,
+    /** URL of the sandbox; undefined if a cluster was given. */
     sandboxUrl: api?.url,
     redisUrl,
     s3: buckets,

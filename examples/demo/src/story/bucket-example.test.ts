@@ -1,14 +1,14 @@
 import { customResourceDefinition, objectKey } from "@drover/controller";
-import { connect, installCrd, refOf } from "@drover/kube";
+import { installCrd, refOf } from "@drover/kube";
 import { Bucket } from "@drover/s3-bucket";
-import { startSandbox } from "@drover/sandbox";
 import { expect, it } from "vitest";
 import { repositoryPath } from "../repository-path.ts";
 import { applyBucket, readBucket } from "./bucket-example.ts";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
+
+const { sandbox, client } = await sandboxOfFile();
 
 it("an example that is there already gets its spec again and keeps the rest, and a refusal is an error", async () => {
-  const sandbox = await startSandbox({});
-  const client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(Bucket) });
   const [ref, { signal }] = [refOf(Bucket), new AbortController()];
   const example = await readBucket(repositoryPath("examples/bucket.yaml"));
@@ -27,6 +27,4 @@ it("an example that is there already gets its spec again and keeps the rest, and
     metadata: { labels: { a: "b" } },
     spec: example.manifest.spec,
   });
-  await client.close();
-  await sandbox.close();
 });

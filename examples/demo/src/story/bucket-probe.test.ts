@@ -39,10 +39,9 @@ const broken: RequestListener = (request) => request.socket.destroy();
 const follow = () => {
   const there: string[] = [];
   const print = (text: string): void => void printed.push(text);
-  const follower = bucketProbe(s3, { print, printLines: () => undefined }, signal, (_key, name) =>
-    there.push(name),
-  );
-  return { follower, there };
+  const narrator = { print, printLines: () => undefined };
+  const onChange = bucketProbe(s3, narrator, signal, (_key, name) => there.push(name));
+  return { onChange, there };
 };
 
 it.each<[string, RequestListener, boolean | undefined, boolean]>([
@@ -59,8 +58,8 @@ it.each<[string, RequestListener, boolean | undefined, boolean]>([
 
 it("a bucket is found though its server does not answer at first", async () => {
   answer = broken;
-  const { follower, there } = follow();
-  follower.onChange(key, view);
+  const { onChange, there } = follow();
+  onChange(key, view);
   await expect.poll(() => asked).toBeGreaterThan(2);
   expect([there, printed]).toEqual([[], []]);
   answer = status(200);
@@ -70,33 +69,33 @@ it("a bucket is found though its server does not answer at first", async () => {
 
 it("a bucket whose server does not answer is not reported, and one that no object names is not requested", async () => {
   answer = status(404);
-  const { follower, there } = follow();
-  follower.onChange(key, view);
+  const { onChange, there } = follow();
+  onChange(key, view);
   await expect.poll(() => asked).toBeGreaterThan(2);
-  follower.onChange(key, undefined);
+  onChange(key, undefined);
   answer = status(200);
-  follower.onChange(key, view);
+  onChange(key, view);
   await expect.poll(() => there).toEqual(["hello"]);
   answer = broken;
   const before = asked;
-  follower.onChange(key, undefined);
+  onChange(key, undefined);
   await expect.poll(() => asked).toBe(before + 1);
   expect(printed).toEqual(["default/hello: bucket hello exists on the S3 server"]);
 });
 
 it("a bucket that is about to be created again is probed again, and one of another name instead of it", async () => {
   answer = status(200);
-  const { follower, there } = follow();
-  follower.onChange(key, view);
+  const { onChange, there } = follow();
+  onChange(key, view);
   await expect.poll(() => there).toEqual(["hello"]);
-  follower.onChange(key, view);
-  follower.onChange(key, { ...view, announced: true });
+  onChange(key, view);
+  onChange(key, { ...view, announced: true });
   await expect.poll(() => there).toEqual(["hello", "hello"]);
   answer = status(404);
-  follower.onChange(key, { ...view, bucket: "never" });
+  onChange(key, { ...view, bucket: "never" });
   const before = asked;
   await expect.poll(() => asked).toBeGreaterThan(before + 1);
-  follower.onChange(key, { ...view, bucket: "other" });
+  onChange(key, { ...view, bucket: "other" });
   const names: string[] = [];
   answer = (request, response) => {
     names.push(request.url ?? "");
@@ -104,8 +103,8 @@ it("a bucket that is about to be created again is probed again, and one of anoth
   };
   await expect.poll(() => there.at(-1)).toBe("other");
   names.length = 0;
-  follower.onChange(key, { ...view, bucket: "last" });
+  onChange(key, { ...view, bucket: "last" });
   await expect.poll(() => names.length).toBeGreaterThan(2);
   expect(names.filter((url) => !url.includes("last"))).toEqual([]);
-  follower.onChange(key, undefined);
+  onChange(key, undefined);
 });

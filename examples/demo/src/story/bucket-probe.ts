@@ -4,11 +4,11 @@ import type { BucketView } from "./bucket-view.ts";
 import type { Narrator } from "./narrator.ts";
 import { hasBucket, type S3Access } from "../servers/s3.ts";
 
-/** Checks on the S3 server itself that the buckets of objects exist or are gone. */
-export interface BucketProbe {
-  /** Called on every change of an object; `undefined` if it is gone. */
-  onChange(key: ObjectKey, view: BucketView | undefined): void;
-}
+/**
+ * Checks on the S3 server itself that the buckets of objects exist or are gone. Must be called on every change of an
+ * object; with `undefined` if it is gone.
+ */
+export type BucketProbe = (key: ObjectKey, view: BucketView | undefined) => void;
 
 interface ProbedBucket {
   readonly bucket: string;
@@ -49,19 +49,17 @@ export function bucketProbe(
       print(`${key}: bucket ${bucket} ${there ? "still exists on" : "is gone from"} the S3 server`);
   };
 
-  return {
-    onChange(key, view) {
-      const known = followed.get(key);
-      if (view === undefined) {
-        if (forget(key)?.there === true && known !== undefined) void lookOnce(key, known.bucket);
-        return;
-      }
-      // A bucket that is created again must be found again.
-      const anew = view.announced && known?.there === true;
-      if (view.bucket === undefined || (known?.bucket === view.bucket && !anew)) return;
-      forget(key);
-      void follow(key, view.bucket);
-    },
+  return (key, view) => {
+    const known = followed.get(key);
+    if (view === undefined) {
+      if (forget(key)?.there === true && known !== undefined) void lookOnce(key, known.bucket);
+      return;
+    }
+    // A bucket that is created again must be found again.
+    const anew = view.announced && known?.there === true;
+    if (view.bucket === undefined || (known?.bucket === view.bucket && !anew)) return;
+    forget(key);
+    void follow(key, view.bucket);
   };
 }
 

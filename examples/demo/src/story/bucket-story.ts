@@ -12,11 +12,11 @@ export function describeBucketChanges(
   before: BucketView | undefined,
   after: BucketView | undefined,
 ): readonly StoryLine[] {
-  if (after === undefined) return before === undefined ? [] : [plain(endOf(before))];
+  if (after === undefined) return before === undefined ? [] : [line(endOf(before))];
   if (before === undefined)
-    return [plain(`the object is there (generation ${after.generation})`), ...changes(blank, after)];
+    return [line(`the object is there (generation ${after.generation})`), ...changes(blank, after)];
   if (before.uid !== after.uid)
-    return [plain("the object is gone, and another one has its name"), ...changes(blank, after)];
+    return [line("the object is gone, and another one has its name"), ...changes(blank, after)];
   return changes(before, after);
 }
 
@@ -47,7 +47,7 @@ function changes(before: Earlier, after: BucketView): readonly StoryLine[] {
 function describeSpecChange(before: Earlier, { generation, deleting }: BucketView): readonly StoryLine[] {
   // Deleting an object with finalizers increments its generation, too.
   if (before.generation === undefined || before.generation === generation || deleting) return [];
-  return [plain(`the spec was changed (generation ${generation})`)];
+  return [line(`the spec was changed (generation ${generation})`)];
 }
 
 function describeFinalizerChange(before: Earlier, after: BucketView): readonly StoryLine[] {
@@ -56,34 +56,29 @@ function describeFinalizerChange(before: Earlier, after: BucketView): readonly S
   const removed = had.filter((name) => !after.finalizers.includes(name));
   return [
     ...added.map((name) =>
-      plain(`finalizer ${name} persisted: the object stays until its bucket is deleted or released`),
+      line(`finalizer ${name} persisted: the object stays until its bucket is deleted or released`),
     ),
-    ...removed.map((name) => plain(`finalizer ${name} removed: nothing is left to do for it`)),
+    ...removed.map((name) => line(`finalizer ${name} removed: nothing is left to do for it`)),
   ];
 }
 
 function describeDeletion(before: Earlier, { deleting, onDelete }: BucketView): readonly StoryLine[] {
   if (!deleting || before.deleting) return [];
   const then = onDelete === "Delete" ? "its bucket is deleted first" : "its bucket is kept, and released";
-  return [plain(`deletion was requested: ${then} (onDelete: ${onDelete ?? "Retain"})`)];
+  return [line(`deletion was requested: ${then} (onDelete: ${onDelete ?? "Retain"})`)];
 }
 
 function describeStatusChange(before: Earlier, after: BucketView): readonly StoryLine[] {
   const { ready, bucket } = after;
-  if (after.announced && !before.announced) {
+  if (after.announced && !before.announced)
     return [
-      plain(`bucket ${bucket ?? ""} does not exist yet; the status records that it is about to be created`),
+      line(`bucket ${bucket ?? ""} does not exist yet; the status records that it is about to be created`),
     ];
-  }
   if (ready === undefined || readyFingerprint(before) === readyFingerprint(after)) return [];
-  if (isReadyNow(after)) return [{ text: `Ready: ${ready.message}`, tone: "good" }];
+  if (isReadyNow(after)) return [line(`Ready: ${ready.message}`, "good")];
   if (ready.status === "True") return [];
-  return [
-    {
-      text: `not Ready (${ready.reason}): ${ready.message}`,
-      tone: ready.status === "Unknown" ? "plain" : "bad",
-    },
-  ];
+  const tone = ready.status === "Unknown" ? "plain" : "bad";
+  return [line(`not Ready (${ready.reason}): ${ready.message}`, tone)];
 }
 
 /** Identifies the content of the Ready condition and the generation that it is for. */
@@ -93,4 +88,4 @@ function readyFingerprint(view: Earlier): string {
   return JSON.stringify([status, reason, message, view.observedGeneration, view.generation]);
 }
 
-const plain = (text: string): StoryLine => ({ text, tone: "plain" });
+const line = (text: string, tone: Tone = "plain"): StoryLine => ({ text, tone });

@@ -1,21 +1,8 @@
 import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
 
-/** The fields of a Bucket that the demo reports. An invalid field counts as absent. */
-export interface BucketView {
-  readonly uid: string;
-  readonly generation: number;
-  readonly deleting: boolean;
-  readonly finalizers: readonly string[];
-  readonly onDelete: string | undefined;
-  readonly observedGeneration: number | undefined;
-  readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
-  /** The bucket that it has, or that is about to be created. */
-  readonly bucket: string | undefined;
-  /** True if the status records that a bucket is about to be created. */
-  readonly announced: boolean;
-}
-
+const readySchema = z.object({ status: z.string(), reason: z.string(), message: z.string() });
+type ReadyCondition = z.output<typeof readySchema>;
 const schema = z.object({
   spec: z.object({ onDelete: z.string().optional() }).catch({}),
   status: z
@@ -23,16 +10,18 @@ const schema = z.object({
       observedGeneration: z.number().optional(),
       bucketName: z.string().optional(),
       creating: z.object({ bucketName: z.string() }).optional(),
-      conditions: z
-        .array(z.object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() }))
-        .default([]),
+      conditions: z.array(readySchema.extend({ type: z.string() })).default([]),
     })
     .catch({ conditions: [] }),
 });
 
-export function viewOf(object: KubeObject): BucketView {
+/** The fields of a Bucket that the demo reports. An invalid field counts as absent. */
+export type BucketView = Readonly<ReturnType<typeof viewOf>>;
+
+export function viewOf(object: KubeObject) {
   const { uid, generation = 0, deletionTimestamp, finalizers = [] } = object.metadata;
   const { spec, status } = schema.parse(object);
+  const ready: ReadyCondition | undefined = status.conditions.find(({ type }) => type === "Ready");
   return {
     uid,
     generation,
@@ -40,8 +29,10 @@ export function viewOf(object: KubeObject): BucketView {
     finalizers,
     onDelete: spec.onDelete,
     observedGeneration: status.observedGeneration,
-    ready: status.conditions.find(({ type }) => type === "Ready"),
+    ready,
+    /** The bucket that it has, or that is about to be created. */
     bucket: status.bucketName ?? status.creating?.bucketName,
+    /** True if the status records that a bucket is about to be created. */
     announced: status.creating !== undefined,
   };
 }

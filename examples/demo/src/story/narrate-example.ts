@@ -31,25 +31,23 @@ export async function installBucketKind(
   narrator.print(`CRD ${plural}.${group} accepted and served (${formatSeconds(performance.now() - begun)})`);
 }
 
-export interface ExampleOptions {
-  readonly servers: DemoServers;
-  readonly cluster: KubeClient;
-  /** Process id of the bucket function, while it runs. */
-  readonly functionPid: () => number | undefined;
-}
-
 /**
  * Applies the example, reports its progress until it is ready, and then prints the next steps. Changes of Buckets are
  * reported until the end.
+ *
+ * @param functionPid returns the process id of the bucket function, while it runs.
  */
 export async function narrateExample(
   run: DemoRun,
-  { servers, cluster, functionPid }: ExampleOptions,
+  servers: DemoServers,
+  cluster: KubeClient,
+  functionPid: () => number | undefined,
 ): Promise<void> {
   const { narrator, request, folder, config } = run;
   const { signal } = request;
   const ref = refOf(Bucket);
   const example = await readBucket(repositoryPath("examples/bucket.yaml"));
+  const { namespace, name } = example.manifest.metadata;
   const ready = Promise.withResolvers<string>();
   const onReady = (key: ObjectKey, bucket: string): void => {
     if (key === example.key) ready.resolve(bucket);
@@ -61,15 +59,11 @@ export async function narrateExample(
   const bucket = await withSlowHint(run, example.key, Promise.race([ready.promise, done]));
   if (bucket === undefined) return;
   const took = `${formatSeconds(performance.now() - begun)} after its object was ${did}`;
-  narrator.print(
-    `bucket ready: ${bucket}, ${took}, ${formatSeconds(performance.now())} after the start`,
-    "good",
-  );
-  const { logs } = folder;
-  const { namespace, name } = example.manifest.metadata;
-  narrator.printLines(
-    nextSteps({ servers, namespace, name, bucket, logs, path: config.path, functionPid: functionPid() }),
-  );
+  const now = formatSeconds(performance.now());
+  narrator.print(`bucket ready: ${bucket}, ${took}, ${now} after the start`, "good");
+  const object = { namespace, name, bucket };
+  const paths = { logs: folder.logs, path: config.path };
+  narrator.printLines(nextSteps({ ...object, ...paths, servers, functionPid: functionPid() }));
 }
 
 /** If the object is not ready by then, print where to look for the reason. */

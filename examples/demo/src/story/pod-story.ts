@@ -41,11 +41,11 @@ export function describePodChange(
   return `the bucket function runs: process ${after.process}`;
 }
 
-/** Reports changes of the bucket function's Pods until the end. */
+/** Reports changes of the bucket function's Pods until the end. Returns a function that returns the id of a running process. */
 export function narratePods(
   { narrator, request, folder }: DemoRun,
   client: KubeClient,
-): { readonly processNow: () => number | undefined } {
+): () => number | undefined {
   const pods = new Map<ObjectKey, PodView>();
   const take = (key: ObjectKey, object: KubeObject | undefined): void => {
     const before = pods.get(key);
@@ -69,7 +69,7 @@ export function narratePods(
       }
     },
   });
-  return { processNow: () => [...pods.values()].find((pod) => pod.process !== undefined)?.process };
+  return () => [...pods.values()].find((pod) => pod.process !== undefined)?.process;
 }
 
 function viewOf(object: KubeObject): PodView {

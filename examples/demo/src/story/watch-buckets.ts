@@ -38,7 +38,7 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
     if (view !== undefined && bucket === view.bucket && bucket !== undefined && isReadyNow(view))
       onReady(key, bucket);
   };
-  const follower = bucketProbe(s3, narrator, signal, (key, bucket) => {
+  const probe = bucketProbe(s3, narrator, signal, (key, bucket) => {
     there.set(key, bucket);
     judge(key);
   });
@@ -53,7 +53,7 @@ export async function watchBuckets(options: WatchBucketsOptions): Promise<{ read
       views.delete(key);
       there.delete(key);
     } else views.set(key, after);
-    follower.onChange(key, after);
+    probe(key, after);
     judge(key);
   };
   const { done } = runReflector({

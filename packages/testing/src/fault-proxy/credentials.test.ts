@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, get, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../folder.fixture.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { noFaults } from "./plan/faults.ts";
 
@@ -16,7 +16,7 @@ const receivedHosts: (string | undefined)[] = [];
 
 beforeEach(async () => {
   receivedHosts.length = 0;
-  folder = mkdtempSync(join(tmpdir(), "drover-fault-proxy-"));
+  folder = folderOfTest();
   server = createServer((asked, answer) => {
     receivedHosts.push(asked.headers.host);
     answer.writeHead(asked.headers.authorization === `Bearer ${valid}` ? 200 : 401).end();
@@ -26,7 +26,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await proxy.close();
   server.close();
-  rmSync(folder, { recursive: true });
 });
 
 const address = (): string => `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -40,9 +39,9 @@ const start = async (user: object): Promise<void> => {
   writeFileSync(kubeconfig, JSON.stringify(config));
   proxy = await startFaultProxy({ upstream: { kubeconfig, context: "other" }, decider: noFaults });
 };
-const ask = async (): Promise<number> =>
-  (await fetch(`${proxy.url}/api/v1/pods`, { headers: { authorization: `Bearer ${proxy.token ?? ""}` } }))
-    .status;
+const own = () => ({ authorization: `Bearer ${proxy.token ?? ""}` });
+const ask = async (headers: Record<string, string> = own()): Promise<number> =>
+  (await fetch(`${proxy.url}/api/v1/pods`, { headers })).status;
 
 it("the kubeconfig's credentials replace the client's, and are read again when they change", async () => {
   const tokenFile = join(folder, "token");
@@ -76,14 +75,12 @@ it("a credential plugin is executed, as kubectl does", async () => {
 
 it("only a program with the proxy's token can use the kubeconfig's credentials", async () => {
   await start({ token: (valid = "secret") });
-  const status = async (headers: Record<string, string>) =>
-    (await fetch(`${proxy.url}/api/v1/pods`, { headers })).status;
-  const authorization = `Bearer ${proxy.token ?? ""}`;
-  expect(await status({ authorization })).toBe(200);
-  expect(await status({})).toBe(401);
-  expect(await status({ authorization: `${authorization}0` })).toBe(401);
-  expect(await status({ authorization: "Bearer secret" })).toBe(401);
-  expect(await status({ authorization, origin: "http://evil.example" })).toBe(403);
+  const { authorization } = own();
+  expect(await ask()).toBe(200);
+  expect(await ask({})).toBe(401);
+  expect(await ask({ authorization: `${authorization}0` })).toBe(401);
+  expect(await ask({ authorization: "Bearer secret" })).toBe(401);
+  expect(await ask({ authorization, origin: "http://evil.example" })).toBe(403);
   const [rebound] = (await once(
     get(`${proxy.url}/api`, { headers: { authorization, host: "evil.example" } }),
     "response",

@@ -34,14 +34,7 @@ export {
 } from "./plan/faults.ts";
 export { faultPlanDecider, type FaultPlanDecider } from "./plan/fault-plan-decider.ts";
 export { mayBeStale } from "./calls/may-be-stale.ts";
-export {
-  InvalidPlanError,
-  parsePlan,
-  type FaultPlan,
-  type FaultRule,
-  type RuleCondition,
-} from "./plan/fault-plan.ts";
-export { randomKinds, defaultKinds } from "./plan/random-faults.ts";
+export { parsePlan, type FaultPlan } from "./plan/fault-plan.ts";
 export { readLines } from "./responses/read-lines.ts";
 export { parseResponseObject, type CallRecord, type EventRecord, eventRecord } from "./calls/call-record.ts";
 export {

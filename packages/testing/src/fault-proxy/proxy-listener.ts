@@ -50,7 +50,7 @@ export async function openListener({ port: wanted = 0, ...options }: ListenerOpt
     await once(server, "listening");
   };
   await listen(wanted);
-  const { port } = addressOf(server.address());
+  const { port } = server.address() as AddressInfo;
   const cutOff = (): void => {
     for (const socket of sockets) socket.destroy();
   };
@@ -87,8 +87,3 @@ const behindToken =
     response.setHeader("connection", "close");
     sendStatus(response, { status: 401, message });
   };
-
-function addressOf(address: AddressInfo | string | null): AddressInfo {
-  if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
-  return address;
-}

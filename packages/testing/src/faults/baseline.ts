@@ -71,6 +71,6 @@ function differing(a: ClusterState, b: ClusterState): readonly string[] {
 
 /** The number of creations and deletions of each object until the end of a step. */
 export const sideEffectsUntil = (
-  { scenarioRun, stableNameOf }: { readonly scenarioRun: ScenarioRun; readonly stableNameOf: StableNameOf },
+  { scenarioRun, stableNameOf }: Pick<Baseline, "scenarioRun" | "stableNameOf">,
   step: number,
 ) => sideEffectsOf(scenarioRun.calls.slice(0, scenarioRun.steps[step]?.calls), stableNameOf);

@@ -9,6 +9,7 @@ export type ObjectValues = ReadonlyMap<string, string>;
 
 /** An object, as calls name it. */
 export interface NamedObject {
+  /** `configmaps`, `deployments.apps` */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;

@@ -10,17 +10,18 @@ import type { ScenarioRun } from "./scenario-run.ts";
 /** Derives all plans from the run without faults: one fault each, at every place where it can have an effect. */
 export function derivePlans(scenario: Scenario, baseline: Baseline): readonly TestPlan[] {
   const { scenarioRun, repetition } = baseline;
-  const writes = scenarioRun.writes.map((call, i) => plannedWrite(i + 1, call, repetition.writes[i] ?? call));
+  const planned = scenarioRun.writes.map((call, i) => {
+    return { call, write: plannedWrite(i + 1, call, repetition.writes[i] ?? call) };
+  });
+  const writes = planned.map(({ write }) => write);
   const steps = scenario.steps.map((_, i) => i + 1);
   return [
-    ...writes.flatMap((write): readonly TestPlan[] => [
+    ...planned.flatMap(({ call, write }): readonly TestPlan[] => [
       { kind: "crash", when: "before", write },
       { kind: "crash", when: "after", write },
       { kind: "lost answer", write },
-      ...(mayBeInterfered(scenarioRun.writes[write.number - 1])
-        ? [{ kind: "interfered", write } as const]
-        : []),
-      { kind: "refused", status: refusalOf(scenarioRun.writes[write.number - 1]), write },
+      ...(mayBeInterfered(call) ? [{ kind: "interfered", write } as const] : []),
+      { kind: "refused", status: refusalOf(call), write },
     ]),
     ...downtimePlans(scenario, scenarioRun, writes),
     ...staleViewPlans(scenarioRun, writes),
@@ -84,12 +85,12 @@ function commonParts(a: string, b: string): string {
   return parts.map((part, i) => (part === others[i] ? part : anyName)).join("");
 }
 
-const mayBeInterfered = (call: ProxiedCall | undefined): boolean =>
-  call !== undefined && call.name !== "" && ["update", "patch", "delete"].includes(call.verb);
+const mayBeInterfered = ({ name, verb }: ProxiedCall): boolean =>
+  name !== "" && ["update", "patch", "delete"].includes(verb);
 
-function refusalOf(call: ProxiedCall | undefined): 409 | 500 | 503 {
-  if (call === undefined || call.resource === "") return 503;
-  return call.verb === "update" || call.verb === "patch" ? 409 : 500;
+function refusalOf({ resource, verb }: ProxiedCall): 409 | 500 | 503 {
+  if (resource === "") return 503;
+  return verb === "update" || verb === "patch" ? 409 : 500;
 }
 
 /**

@@ -40,21 +40,19 @@ export async function executeScenario(
     await environment.close();
   }
   const { runs, calls, controllers, announcements } = environment.simulation;
-  const { writes } = environment.decider;
-  const happened = {
+  return {
+    steps,
+    runs,
+    calls,
+    problem,
+    kinds: seenKinds,
+    writes: environment.decider.writes,
     hasFired: environment.hasFired(),
     touched: environment.touched(),
-    kinds: seenKinds,
-    problem,
-  };
-  const reported = {
-    reconciled: new Map(
-      controllers.map(({ name, for: resource }) => [name, resourceNameOf(refOf(resource))]),
-    ),
+    reconciled: new Map(controllers.map((one) => [one.name, resourceNameOf(refOf(one.for))])),
     announced: announcements.map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
     missing: environment.simulation.missingPermissions(),
   };
-  return { steps, runs, calls, writes, ...happened, ...reported };
 }
 
 async function performStep({ user, outside }: ScenarioEnvironment, step: ScenarioStep): Promise<void> {

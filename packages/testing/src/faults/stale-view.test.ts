@@ -1,21 +1,10 @@
-import { defineController, defineResource } from "@drover/controller";
+import { defineController } from "@drover/controller";
 import { builtin, kindOf, type KubeClient, listAll } from "@drover/kube";
 import { expect, it } from "vitest";
-import { z } from "zod";
-import { siteKind } from "../site.fixture.ts";
+import { Site, site, siteKind } from "../site.fixture.ts";
 import { testFaults } from "./test-faults.ts";
 
-const Site = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Site",
-  scope: "Namespaced",
-  spec: z.object({ pages: z.int() }),
-  status: z.object({}),
-});
-const site = (pages: number) => ({ ...siteKind, metadata: { name: "a" }, spec: { pages } });
-
-/** Keeps `spec.pages` pages with random names; lists them from a cache (`0`), or in their newest state. */
+/** Keeps as many pages as `spec.title` has letters, with random names; lists them from a cache (`0`), or in their newest state. */
 const pagesController = (client: KubeClient, resourceVersion: "0" | undefined) =>
   defineController({
     for: Site,
@@ -24,7 +13,7 @@ const pagesController = (client: KubeClient, resourceVersion: "0" | undefined) =
       const owner = { ...siteKind, name, uid, controller: true };
       const all = await listAll(client, builtin.configMap, { namespace, resourceVersion });
       const pages = all.filter(({ metadata }) => metadata.ownerReferences?.some((one) => one.uid === uid));
-      for (let i = pages.length; i < spec.pages; i++) {
+      for (let i = pages.length; i < spec.title.length; i++) {
         const at = `${name}-${crypto.randomUUID()}`;
         await client.create(builtin.configMap, {
           metadata: { name: at, namespace, ownerReferences: [owner] },
@@ -37,7 +26,7 @@ const report = (resourceVersion: "0" | undefined) =>
   testFaults({
     name: "a site grows",
     start: ({ client }) => pagesController(client, resourceVersion),
-    steps: [{ apply: site(1) }, { apply: site(2) }],
+    steps: [{ apply: site("a", "H") }, { apply: site("a", "Hi") }],
   });
 
 it("finds a function that depends on a cache being current", async () => {

@@ -1,3 +1,6 @@
+import type { KindName } from "../kubectl/served-kinds.ts";
+import type { NamedObject } from "./cluster-state.ts";
+
 /**
  * One fault, at one place of a scenario. Writes, runs and steps are counted from 1, as in the run without faults: up to the
  * fault, both are the same.
@@ -47,14 +50,7 @@ export interface PlannedWrite {
 }
 
 /** An object that the function created. */
-export interface CreatedObject {
-  /** `configmaps`, `deployments.apps` */
-  readonly resource: string;
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-}
+export interface CreatedObject extends NamedObject, KindName {}
 
 /** The plan in words: for messages, and for `--plan` and `except`, which select plans by a part of it. */
 export function describePlan(plan: TestPlan): string {
@@ -90,9 +86,5 @@ export function describePlan(plan: TestPlan): string {
 
 const describeWrite = ({ number, words }: PlannedWrite): string => `write ${number} (${words})`;
 
-export const describeObject = ({
-  resource,
-  namespace,
-  name,
-}: Omit<CreatedObject, "apiVersion" | "kind">): string =>
+export const describeObject = ({ resource, namespace, name }: NamedObject): string =>
   `${resource} ${[namespace, name].filter((part) => part !== "").join("/")}`;

@@ -12,18 +12,18 @@ import {
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { startSandbox } from "@drover/sandbox";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { folderOfFile } from "../folder.fixture.ts";
 import type { ApiAddress } from "./api-address.ts";
 import { type Manifest, openUser, type User } from "./user.ts";
 
 // Compares the objects after `kubectl apply` on a real API server with those after `apply` of the kit: on the same server,
 // in another namespace, and in the sandbox.
 let cluster: RealCluster;
-let folder: string;
+const folder = folderOfFile();
 let real: Ground;
 let sandbox: Ground;
 
@@ -79,7 +79,6 @@ const definition = {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "drover-apply-"));
   cluster = await startRealCluster();
   const proxy = await startFaultProxy({ upstream: { kubeconfig: cluster.kubeconfig }, decider: noFaults });
   real = await groundOf({ server: proxy.url, token: proxy.token, close: () => proxy.close() });
@@ -94,7 +93,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([real.close(), sandbox.close()]);
   await cluster.stop();
-  await rm(folder, { recursive: true });
 });
 
 async function groundOf(address: ApiAddress & { close(): Promise<void> }): Promise<Ground> {

@@ -26,12 +26,8 @@ export interface FunctionProcessOptions {
   readonly requestTimeout: Milliseconds;
 }
 
-export async function startFunctionProcess({
-  start,
-  listeners,
-  now,
-  requestTimeout,
-}: FunctionProcessOptions): Promise<FunctionProcess> {
+export async function startFunctionProcess(options: FunctionProcessOptions): Promise<FunctionProcess> {
+  const { start, listeners, now, requestTimeout } = options;
   const { cluster, outside } = listeners;
   const client = await connect({
     ...cluster,

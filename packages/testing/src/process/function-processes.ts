@@ -1,9 +1,11 @@
-import type { Milliseconds } from "@drover/controller";
-import type { CallRecord, FaultDecider, Upstream } from "../fault-proxy/index.ts";
+import type { CallRecord } from "../fault-proxy/index.ts";
 import type { ApiAddress } from "../kubectl/api-address.ts";
-import type { FunctionUnderTest } from "../function-under-test.ts";
-import { startFunctionProcess, type FunctionProcess } from "./function-process.ts";
-import { openProxies } from "./proxies.ts";
+import {
+  startFunctionProcess,
+  type FunctionProcess,
+  type FunctionProcessOptions,
+} from "./function-process.ts";
+import { openProxies, type ProxiesOptions } from "./proxies.ts";
 import { type DeployedAs, type Rights, rightsOf } from "../rights.ts";
 import type { TestServer } from "../test-server.ts";
 
@@ -25,32 +27,17 @@ export interface FunctionProcesses {
   close(): Promise<void>;
 }
 
-export interface FunctionProcessesOptions {
-  readonly start: FunctionUnderTest;
+export interface FunctionProcessesOptions
+  extends
+    Omit<FunctionProcessOptions, "listeners">,
+    Pick<ProxiesOptions, "views" | "outside" | "decider" | "sleep"> {
   readonly server: Pick<TestServer, "upstream" | "isShared">;
-  /** Older states of the API server, by name, for the fault `stale`. */
-  readonly views?: Readonly<Record<string, Upstream>>;
-  /** Servers outside of the cluster, by the name under which the function finds them. */
-  readonly outside?: Readonly<Record<string, string>>;
-  /** Chooses the faults of the function's calls, to the cluster and to servers outside. */
-  readonly decider?: FaultDecider;
   /** How the function is deployed, which determines its permissions. */
   readonly deployedAs?: DeployedAs | undefined;
-  /** Called for a delay, instead of waiting. */
-  readonly sleep?: () => Promise<void>;
-  readonly now: () => Date;
-  /** The timeout of a request. */
-  readonly requestTimeout: Milliseconds;
 }
 
-export async function openFunctionProcesses({
-  start,
-  server,
-  now,
-  requestTimeout,
-  deployedAs,
-  ...options
-}: FunctionProcessesOptions): Promise<FunctionProcesses> {
+export async function openFunctionProcesses(options: FunctionProcessesOptions): Promise<FunctionProcesses> {
+  const { server, deployedAs } = options;
   const calls: CallRecord[] = [];
   const processes: FunctionProcess[] = [];
   const kill = (): void => processes.at(-1)?.kill();
@@ -75,12 +62,7 @@ export async function openFunctionProcesses({
     async current() {
       const last = processes.at(-1);
       if (last?.isDead() === false) return last;
-      const process = await startFunctionProcess({
-        start,
-        listeners: await proxies.openListeners(),
-        now,
-        requestTimeout,
-      });
+      const process = await startFunctionProcess({ ...options, listeners: await proxies.openListeners() });
       processes.push(process);
       if (rights === undefined) {
         rights = rightsOf({ controllers: process.controllers, deployedAs, running: () => running });

@@ -28,8 +28,11 @@ export interface Proxies {
 
 export interface ProxiesOptions {
   readonly upstream: Upstream;
+  /** Older states of the API server, by name, for the fault `stale`. */
   readonly views?: Readonly<Record<string, Upstream>>;
+  /** Servers outside of the cluster, by the name under which the function finds them. */
   readonly outside?: Readonly<Record<string, string>>;
+  /** Chooses the faults of the function's calls, to the cluster and to servers outside. */
   readonly decider?: FaultDecider;
   /** Returns the Status for a call that the function may not make. */
   readonly authorize?: (call: ProxiedCall) => object | undefined;

@@ -5,7 +5,6 @@ import {
   type Milliseconds,
   type ObjectKey,
   queueOf,
-  type Resource,
   silentLog,
 } from "@drover/controller";
 import type { CallRecord } from "../fault-proxy/index.ts";
@@ -18,7 +17,7 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
-import type { KeyReport, Run, Wake } from "@drover/queue";
+import type { KeyReport, Run } from "@drover/queue";
 import type { SteppedAssignment } from "@drover/queue/memory";
 import type { ApiAddress } from "../kubectl/api-address.ts";
 import { immediateRetryTimers } from "../process/immediate-retry-timers.ts";
@@ -43,8 +42,8 @@ export interface WaitingKey {
 }
 
 /**
- * A whole Drover in one process, one step at a time: an API server, the bridge's and the queue's rules, and a function
- * that can be killed. Nothing happens by itself, and no time passes, but by the one who holds it.
+ * A complete Drover in one process, one step at a time: an API server, the bridge's and the queue's rules, and a function
+ * that can be killed. Runs start, and time passes, only by calls of these methods.
  */
 export interface Simulation {
   /** The test's own way to the API server: no faults. */
@@ -55,24 +54,22 @@ export interface Simulation {
   readonly server: ApiAddress;
   /** Every call of the function so far. */
   readonly calls: readonly CallRecord[];
-  /** Those of the first process. */
+  /** The controllers of the first process. */
   readonly controllers: readonly Controller[];
   /** The kinds that they follow, their own first. */
   readonly followed: readonly ResourceRef[];
   readonly runs: readonly SteppedRun[];
   readonly announcements: readonly Announcement[];
-  /** Has the queues told of what has changed. */
+  /** Wakes the keys that changes since the last call concern. */
   observeChanges(): Promise<void>;
-  /** Runs the key whose turn it is; undefined when none is due. */
+  /** Runs the first key that is due; undefined if none is. */
   runNext(): Promise<SteppedRun | undefined>;
   /** Runs a key, whether or not it is due, and leaves the queue as it is. */
   runOnce(controller: string, key: ObjectKey): Promise<SteppedRun>;
   /** By when their time comes. */
   waitingKeys(): Promise<readonly WaitingKey[]>;
-  /** What the function asked for that it may not do in a cluster, and what to do about it; empty where there is nothing. */
+  /** The missing permissions of refused calls, each with its remedy. */
   missingPermissions(): readonly string[];
-  /** Keys given up on. */
-  parkedKeys(): Promise<readonly WaitingKey[]>;
   /** Wakes every object of the controllers' kinds, though nothing happened to it. */
   wakeAll(): Promise<void>;
   /** Kills the function's process; the next step starts another process. */
@@ -84,8 +81,6 @@ export interface SimulationOptions extends Omit<FunctionProcessesOptions, "now" 
   /** It is closed with the simulation. */
   readonly server: TestServer;
   readonly clock: SteppedClock;
-  /** In [0, 1) */
-  readonly random?: () => number;
   readonly log?: Log;
   /** Called before every run, with its number. */
   readonly beforeRun?: (number: number) => void;
@@ -104,14 +99,14 @@ export class StuckRunError extends Error {
 
 /** The API server must serve the controllers' kinds before the first look. */
 export async function openSimulation(options: SimulationOptions): Promise<Simulation> {
-  const { clock, log = silentLog, random = () => 0.5, server } = options;
+  const { clock, log = silentLog, server } = options;
   const processes = await openFunctionProcesses({ ...options, now: clock.date, requestTimeout: maxRunTime });
   const { server: address, calls } = processes;
   const { controllers } = await firstProcess(processes, server);
   const client = await connect({ ...address, userAgent: "test", timers: immediateRetryTimers });
   const announcements: Announcement[] = [];
   const onAnnouncement = (one: Announcement): void => void announcements.push(one);
-  const queueing = { now: clock.now, random, log, onAnnouncement };
+  const queueing = { now: clock.now, random: () => 0.5, log, onAnnouncement };
   const allQueues = (await Promise.all(controllers.map((one) => queuesUnderTest(one, queueing)))).flat();
   const queues = new Map(allQueues.map(({ queue }) => [queue.controller, queue]));
   const { lister = client } = server;
@@ -121,12 +116,11 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
   const perform = async (one: QueueUnderTest, assignment: SteppedAssignment): Promise<SteppedRun> => {
     const number = runs.length + 1;
     options.beforeRun?.(number);
-    const run = await runAssignment({ queueUnderTest: one, processes, assignment, calls, now: clock.now });
+    const run = await runAssignment({ queueUnderTest: one, processes, assignment, now: clock.now });
     const record = { ...run, number };
     runs.push(record);
     return record;
   };
-  const reported = (of: "waiting" | "parked") => () => reportsOf(allQueues, runs, of);
   return {
     client,
     lister,
@@ -150,8 +144,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
     },
     runOnce: async (controller, key) => perform(queueFor(allQueues, controller), { ...requestedRun, key }),
     missingPermissions: () => processes.missingPermissions(),
-    waitingKeys: reported("waiting"),
-    parkedKeys: reported("parked"),
+    waitingKeys: () => waitingKeysOf(allQueues, runs),
     wakeAll: () => wakeAll(controllers, queues, lister),
     async close() {
       if (server.isShared) await removeCreatedObjects(address, processes.record);
@@ -166,8 +159,12 @@ async function wakeAll(
   queues: ReadonlyMap<string, QueueUnderTest["queue"]>,
   lister: Lister,
 ): Promise<void> {
+  const wake = { resourceVersion: "0", reason: "Asked for", class: "change" } as const;
   for (const { name, for: resource } of controllers) {
-    await queues.get(queueOf({ name }))?.wake(await wakesForAll(lister, resource));
+    const ref = refOf(resource);
+    const objects = await listAll(lister, ref);
+    const wakes = objects.map((object) => ({ ...wake, key: keyOf(object), kind: resourceNameOf(ref) }));
+    await queues.get(queueOf({ name }))?.wake(wakes);
   }
 }
 
@@ -203,13 +200,9 @@ function unlessUnchanged(look: () => Promise<unknown>, version: TestServer["vers
   };
 }
 
-async function reportsOf(
-  allQueues: readonly QueueUnderTest[],
-  runs: readonly SteppedRun[],
-  of: "waiting" | "parked",
-) {
+async function waitingKeysOf(allQueues: readonly QueueUnderTest[], runs: readonly SteppedRun[]) {
   const found = allQueues.map(async ({ controller, queue }) =>
-    (await queue[of]()).map((report): WaitingKey => ({
+    (await queue.waiting()).map((report): WaitingKey => ({
       controller,
       report,
       last: runs.findLast((run) => run.controller === controller && run.key === report.key),
@@ -218,34 +211,18 @@ async function reportsOf(
   return (await Promise.all(found)).flat().sort((a, b) => a.report.at - b.report.at);
 }
 
-async function wakesForAll(lister: Lister, resource: Resource): Promise<readonly Wake[]> {
-  const ref = refOf(resource);
-  const about = {
-    kind: resourceNameOf(ref),
-    resourceVersion: "0",
-    reason: "Asked for",
-    class: "change",
-  } as const;
-  return (await listAll(lister, ref)).map((object) => ({ key: keyOf(object), ...about }));
-}
-
 interface PerformOptions {
   readonly queueUnderTest: QueueUnderTest;
   readonly processes: FunctionProcesses;
   readonly assignment: SteppedAssignment;
-  readonly calls: readonly CallRecord[];
-  readonly now: () => Milliseconds;
+  readonly now: SteppedClock["now"];
 }
 
 /** One run, to its outcome or to its process' death; then its lease is left to end. */
-async function runAssignment({
-  queueUnderTest,
-  processes,
-  assignment,
-  calls,
-  now,
-}: PerformOptions): Promise<Omit<SteppedRun, "number">> {
+async function runAssignment(options: PerformOptions): Promise<Omit<SteppedRun, "number">> {
+  const { queueUnderTest, processes, assignment, now } = options;
   const process = await processes.current();
+  const { calls } = processes;
   const { controller, queue } = queueUnderTest;
   const { key, token, claim, until } = assignment;
   const from = calls.length;

@@ -20,10 +20,10 @@ import {
 import type { QueueTime } from "@drover/queue";
 import type { SteppedQueue } from "@drover/queue/memory";
 
-/** A bridge that looks when it is told to. */
+/** A bridge that looks for changes only when it is called. */
 export interface SteppedBridge {
-  /** Wakes whom concerns what has changed since it last looked. Answers how many objects that were. */
-  observeChanges(): Promise<number>;
+  /** Wakes the keys that the changes since the last call concern. */
+  observeChanges(): Promise<void>;
 }
 
 export interface SteppedBridgeOptions {
@@ -33,7 +33,7 @@ export interface SteppedBridgeOptions {
   readonly queues: ReadonlyMap<string, SteppedQueue>;
 }
 
-/** What the bridge has told of one kind. */
+/** The objects of one kind, as the bridge has last seen them. */
 interface SteppedStream {
   readonly plan: StreamPlan;
   readonly seen: Map<ObjectKey, SeenObject>;
@@ -41,8 +41,8 @@ interface SteppedStream {
 }
 
 /**
- * The bridge's rules, without its watches: it lists, and tells what differs from what it told before, as a relist does.
- * So what comes and goes between two looks is never seen: Kubernetes promises no more to anybody.
+ * The bridge's rules, without its watches: it lists, and wakes keys for the differences from the last list, as a relist does.
+ * So an object that exists only between two lists is never seen: Kubernetes promises no more.
  */
 export function steppedBridge({ client, followers, queues }: SteppedBridgeOptions): SteppedBridge {
   const firstIncarnations = new Map([...queues.keys()].map((name) => [name, "test"]));
@@ -77,7 +77,6 @@ export function steppedBridge({ client, followers, queues }: SteppedBridgeOption
       for (const [name, queue] of queues) moments.set(name, await queue.time());
       const found = await Promise.all(streams.map((stream) => deltasOf(client, stream)));
       for (const [i, stream] of streams.entries()) await emit(stream, found[i] ?? [], moments);
-      return found.flat().length;
     },
   };
 }

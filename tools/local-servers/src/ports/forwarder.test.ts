@@ -45,7 +45,12 @@ function dial(port: number) {
   });
   closing.push(() => socket.destroy());
   const received = () => once(socket, "data").then((chunks) => chunks.map(String).join(""));
-  return { gone, received, send: (text: string) => void socket.write(text) };
+  const send = (text: string) => void socket.write(text);
+  const ask = (text: string) => {
+    send(text);
+    return received();
+  };
+  return { gone, received, send, ask };
 }
 
 describe("a forwarder", () => {
@@ -53,9 +58,8 @@ describe("a forwarder", () => {
     const path = join(folderOfTest(), "echo.sock");
     await echo("unix", [], path);
     const forwarder = await started(path);
-    const { send, received, gone } = dial(forwarder.port);
-    send("hello");
-    expect(await received()).toBe("unix hello");
+    const { ask, gone } = dial(forwarder.port);
+    expect(await ask("hello")).toBe("unix hello");
     forwarder.breakConnections();
     expect(await gone).toBe("ECONNRESET");
   });
@@ -64,29 +68,24 @@ describe("a forwarder", () => {
     const [first, second] = [await echo("first"), await echo("second")];
     const forwarder = await started(first);
     const old = dial(forwarder.port);
-    old.send("hello");
-    expect(await old.received()).toBe("first hello");
+    expect(await old.ask("hello")).toBe("first hello");
     forwarder.pointAt(second);
     const young = dial(forwarder.port);
-    young.send("hello");
-    expect(await young.received()).toBe("second hello");
-    old.send("again");
-    expect(await old.received()).toBe("first again");
+    expect(await young.ask("hello")).toBe("second hello");
+    expect(await old.ask("again")).toBe("first again");
   });
 
   it("breaks connections, and refuses new ones while it is cut", async () => {
     const forwarder = await started(await echo("it"));
     const before = dial(forwarder.port);
-    before.send("hello");
-    await before.received();
+    await before.ask("hello");
     forwarder.cut();
     expect(await before.gone).toBe("ECONNRESET");
     const during = dial(forwarder.port);
     expect(await during.gone).toBe("ECONNRESET");
     forwarder.mend();
     const after = dial(forwarder.port);
-    after.send("hello");
-    expect(await after.received()).toBe("it hello");
+    expect(await after.ask("hello")).toBe("it hello");
   });
 
   it("passes nothing while it is held, and loses nothing", async () => {
@@ -94,8 +93,7 @@ describe("a forwarder", () => {
     const server = await echo("it", chunks);
     const forwarder = await started(server);
     const before = dial(forwarder.port);
-    before.send("hello");
-    await before.received();
+    await before.ask("hello");
     forwarder.hold();
     const during = dial(forwarder.port);
     const received = Promise.all([before.received(), during.received()]);
@@ -103,8 +101,7 @@ describe("a forwarder", () => {
     during.send("two");
     const direct = dial(server);
     for (const word of ["a", "b", "c", "d"]) {
-      direct.send(word);
-      await direct.received();
+      await direct.ask(word);
     }
     expect(chunks).toEqual(["hello", "a", "b", "c", "d"]);
     forwarder.mend();

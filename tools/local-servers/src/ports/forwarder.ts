@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, connect, type Socket } from "node:net";
+import { type AddressInfo, createServer, connect, type Socket } from "node:net";
 
 /** A stable address on loopback with a target that can be changed, like a service name in a cluster. */
 export interface Forwarder {
@@ -51,7 +51,7 @@ export async function startForwarder(target: ForwardTarget): Promise<Forwarder> 
     for (const pair of pairs) breakPair(pair);
   };
   return {
-    port: portOf(server.address()),
+    port: (server.address() as AddressInfo).port,
     pointAt: (next) => void (target = next),
     breakConnections,
     cut() {
@@ -93,9 +93,4 @@ function breakPair({ near, far, isUnix }: Pair): void {
   // A Unix socket knows no reset.
   if (isUnix) far.destroy();
   else far.resetAndDestroy();
-}
-
-function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
-  if (address === null || typeof address === "string") throw new Error("The forwarder has no port.");
-  return address.port;
 }

@@ -1,10 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isRunning } from "./is-running.ts";
+import { killed, startModule } from "./module-process.fixture.ts";
 import { spawnTied, type TiedProcess } from "./tied-process.ts";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
@@ -46,12 +45,8 @@ describe("a tied process", () => {
 
   it("reports its exit code or signal, and has its complete output in the log by then", async () => {
     const logFile = join(dir, "deep", "child.log");
-    const failed = await spawnTied({
-      name: "child",
-      command: "sh",
-      args: ["-c", "echo out; echo err >&2; exit 3"],
-      logFile,
-    });
+    const args = ["-c", "echo out; echo err >&2; exit 3"];
+    const failed = await spawnTied({ name: "child", command: "sh", args, logFile });
     expect(await failed.exited).toEqual({ code: 3, signal: null });
     expect(await readFile(logFile, "utf8")).toBe("out\nerr\n");
 
@@ -68,12 +63,8 @@ describe("a tied process", () => {
   });
 
   it("that cannot be started at all is an error that names it", async () => {
-    const starting = spawnTied({
-      name: "child",
-      command: "true",
-      cwd: join(dir, "nowhere"),
-      logFile: join(dir, "log"),
-    });
+    const [cwd, logFile] = [join(dir, "nowhere"), join(dir, "log")];
+    const starting = spawnTied({ name: "child", command: "true", cwd, logFile });
     await expect(starting).rejects.toThrow(/^child cannot be started.*nowhere/);
   });
 
@@ -94,10 +85,8 @@ describe("a tied process", () => {
   });
 
   it("that ignores SIGTERM is killed after the grace", async () => {
-    const { child } = await startAndRead("sh", [
-      "-c",
-      "trap '' TERM; echo here; while :; do sleep 0.1; done",
-    ]);
+    const script = "trap '' TERM; echo here; while :; do sleep 0.1; done";
+    const { child } = await startAndRead("sh", ["-c", script]);
     expect(await child.stop({ graceMs: 10 })).toEqual({ code: null, signal: "SIGKILL" });
   });
 
@@ -121,29 +110,12 @@ describe("a tied process", () => {
 });
 
 describe("when the parent is killed with SIGKILL", () => {
-  const parents: ChildProcess[] = [];
-  afterEach(() => {
-    for (const parent of parents.splice(0)) parent.kill("SIGKILL");
-  });
-
   /** A parent that starts tied children, and prints their pids. */
   async function parentOf(program: string) {
     const module = JSON.stringify(new URL("tied-process.ts", import.meta.url).href);
     const source = `import { spawnTied } from ${module}; const log = ${JSON.stringify(join(dir, "log"))}; ${program}`;
-    const parent = spawn(process.execPath, ["--input-type=module", "-e", source], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    parents.push(parent);
-    for await (const line of createInterface({ input: parent.stdout })) {
-      return { parent, pids: line.split(" ").map(Number) };
-    }
-    throw new Error("the parent printed nothing");
-  }
-
-  async function killed(parent: ChildProcess) {
-    const exit = once(parent, "exit");
-    parent.kill("SIGKILL");
-    await exit;
+    const { child, line } = await startModule(source);
+    return { parent: child, pids: line.split(" ").map(Number) };
   }
 
   it.each([true, false])("its child dies, with a group of its own: %s", async (detached) => {

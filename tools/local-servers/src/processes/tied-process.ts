@@ -116,6 +116,12 @@ function tiedProcess(
   return { name, pid, logFile, exited, stop, kill };
 }
 
+/** Kills processes as a crash does, and waits for their ends. */
+export async function killAll(children: readonly Pick<TiedProcess, "kill" | "exited">[]): Promise<void> {
+  for (const child of children) child.kill("SIGKILL");
+  await Promise.all(children.map(({ exited }) => exited));
+}
+
 /** False when there is no such process (group). */
 function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {

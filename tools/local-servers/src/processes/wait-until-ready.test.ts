@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { isRunning } from "./is-running.ts";
 import { spawnTied } from "./tied-process.ts";
-import { StartError, waitUntilReady } from "./wait-until-ready.ts";
+import { type ReadyOptions, StartError, waitUntilReady } from "./wait-until-ready.ts";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 
 let dir: string;
@@ -31,30 +31,18 @@ describe("waitUntilReady", () => {
     );
   });
 
-  it("stops a child that does not get ready in time", async () => {
-    const child = await shell("echo hm; exec sleep 1000");
-    await expect(waitUntilReady(child, never, { timeoutMs: 1 })).rejects.toThrow(
-      "server was not ready after 1 ms",
-    );
-    expect(isRunning(child.pid)).toBe(false);
-  });
-
-  it("stops the child and rejects with the reason when the signal fires", async () => {
+  const giveUp = new AbortController();
+  const abort = () => {
+    giveUp.abort(new Error("enough"));
+    return never();
+  };
+  it.each<[string, Parameters<typeof waitUntilReady>[1], ReadyOptions, string]>([
+    ["the time is over", never, { timeoutMs: 1 }, "server was not ready after 1 ms"],
+    ["the signal fires", abort, { signal: giveUp.signal }, "enough"],
+    ["the probe itself fails", () => Promise.reject(new Error("wrong server")), {}, "wrong server"],
+  ])("stops the child and rejects with the reason when %s", async (_when, probe, options, reason) => {
     const child = await shell("exec sleep 1000");
-    const controller = new AbortController();
-    const probe = () => {
-      controller.abort(new Error("enough"));
-      return Promise.resolve(false);
-    };
-    await expect(waitUntilReady(child, probe, { signal: controller.signal })).rejects.toThrow("enough");
-    expect(isRunning(child.pid)).toBe(false);
-  });
-
-  it("stops the child when the probe itself fails", async () => {
-    const child = await shell("exec sleep 1000");
-    await expect(waitUntilReady(child, () => Promise.reject(new Error("wrong server")))).rejects.toThrow(
-      "wrong server",
-    );
+    await expect(waitUntilReady(child, probe, options)).rejects.toThrow(reason);
     expect(isRunning(child.pid)).toBe(false);
   });
 });

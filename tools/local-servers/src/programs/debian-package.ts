@@ -11,7 +11,6 @@ export interface DebianPackageOptions {
   cacheDir?: string;
   /** Where apt-get is looked for. Default: `PATH`. */
   path?: string | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 const CACHE = resolve(import.meta.dirname, "../../../../.cache/debian");
@@ -25,22 +24,13 @@ const CACHE = resolve(import.meta.dirname, "../../../../.cache/debian");
  * Rejects with the end of apt's output when there is no apt-get or no such package, or the network is away.
  */
 export async function ensureDebianProgram(name: string, options: DebianPackageOptions = {}): Promise<string> {
-  const { program = name, cacheDir = CACHE, path = process.env["PATH"], signal } = options;
+  const { program = name, cacheDir = CACHE, path = process.env["PATH"] } = options;
   const release = await readFile("/etc/os-release", "utf8").catch(() => "");
   const fingerprint = createHash("sha256").update(`${process.arch}\n${release}`).digest("hex").slice(0, 16);
   const folder = await cachedFolder(cacheDir, `${name}-${fingerprint}`, async (temporary) => {
-    const run = (step: string, command: string, args: readonly string[], cwd = temporary) =>
-      runTied(
-        {
-          name: command,
-          command,
-          args,
-          cwd,
-          env: { PATH: path, LC_ALL: "C" },
-          logFile: join(temporary, `${step}.log`),
-        },
-        signal,
-      );
+    const env = { PATH: path, LC_ALL: "C" };
+    const run: Run = (step, command, args, cwd = temporary) =>
+      runTied({ name: command, command, args, cwd, env, logFile: join(temporary, `${step}.log`) });
     await fetchPackages(name, temporary, run);
     return unpack(program, temporary, run);
   });
@@ -59,15 +49,8 @@ async function fetchPackages(name: string, temporary: string, run: Run): Promise
     ...["-o", `Dir::Cache=${join(temporary, "cache")}`, "-o", "APT::Sandbox::User=root"],
   ];
   await run("update", "apt-get", [...own, "-q", "update"]);
-  await run("list", "apt-get", [
-    ...own,
-    "-qq",
-    "-y",
-    "--no-install-recommends",
-    "--print-uris",
-    "install",
-    name,
-  ]);
+  const flags = ["-qq", "-y", "--no-install-recommends", "--print-uris"];
+  await run("list", "apt-get", [...own, ...flags, "install", name]);
   // One line for each package: 'URL' NAME_VERSION_ARCHITECTURE.deb SIZE HASH.
   const lines = (await readFile(join(temporary, "list.log"), "utf8")).split("\n");
   const names = lines.flatMap((line) => /^'[^']+' ([^_ ]+)_/.exec(line)?.[1] ?? []);

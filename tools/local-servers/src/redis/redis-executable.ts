@@ -54,17 +54,15 @@ export async function findRedis(options: PythonToolOptions = {}): Promise<RedisE
  * is supported. Rejects with what to install when there is neither.
  */
 export async function findRedis7(options: DebianPackageOptions = {}): Promise<RedisExecutable> {
-  const refused: string[] = [];
   const found = await onPath("redis-server", options.path ?? process.env["PATH"], 7);
   if (typeof found === "object") return found;
-  refused.push(found);
+  const refused = [found];
   try {
     const command = await ensureDebianProgram("redis-server", options);
     const version = await versionOf(command);
     if (version?.major === 7) return { command, description: `Redis ${version.text} from Debian` };
     refused.push(`the system's package is Redis ${version?.text ?? "of unknown version"}, not 7`);
   } catch (cause) {
-    options.signal?.throwIfAborted();
     refused.push(cause instanceof Error ? cause.message : String(cause));
   }
   throw new Error(

@@ -40,26 +40,16 @@ export async function startRedisPair(options: Omit<RedisServerOptions, "dir" | "
   const executable = options.executable ?? (await findRedis({ signal: options.signal }));
   // Feed a new replica at once, not after the five seconds in which others might join.
   const args = ["--repl-diskless-sync-delay", "0", ...(options.args ?? [])];
-  const opened: { stop(): Promise<void> }[] = [];
-  const kept = async <T extends { stop(): Promise<void> }>(part: Promise<T>): Promise<T> => {
-    opened.push(await part);
-    return part;
-  };
-  const stop = async () => {
-    await Promise.all(opened.map((part) => part.stop()));
-  };
-  try {
-    const primary = await kept(startRedis({ ...options, executable, args }));
-    const replica = await kept(startRedis({ ...options, executable, args }));
-    const address = await kept(startForwarder(primary.port));
-    const link = await kept(startForwarder(primary.port));
-    const pair = pairOf({ primary, replica, address, link, stop });
-    await pair.rejoin();
-    return pair;
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  await using opening = new AsyncDisposableStack();
+  const kept = <T extends { stop(): Promise<void> }>(part: T): T => opening.adopt(part, (one) => one.stop());
+  const primary = kept(await startRedis({ ...options, executable, args }));
+  const replica = kept(await startRedis({ ...options, executable, args }));
+  const address = kept(await startForwarder(primary.port));
+  const link = kept(await startForwarder(primary.port));
+  const pair = pairOf({ primary, replica, address, link, stop: () => opened.disposeAsync() });
+  await pair.rejoin();
+  const opened = opening.move();
+  return pair;
 }
 
 interface PairParts extends Pick<RedisPair, "primary" | "replica" | "address" | "stop"> {

@@ -40,7 +40,7 @@ export interface RedisServer {
   /** Keeps a copy of all data as they are now, until the folder goes. */
   snapshot(): Promise<RedisSnapshot>;
   /** Restores an old dump: as `restart`, with the data of the snapshot in place of all that came after it. */
-  restartFrom(snapshot: RedisSnapshot, options?: { signal?: AbortSignal }): Promise<void>;
+  restartFrom(snapshot: RedisSnapshot): Promise<void>;
 }
 
 /**
@@ -51,7 +51,7 @@ export async function startRedis(options: RedisServerOptions): Promise<RedisServ
   const { signal } = options;
   const executable = options.executable ?? (await findRedis({ signal }));
   const folder = await serverFolder("redis", options.dir);
-  const start = (port: number, giveUp: AbortSignal | undefined) =>
+  const start = (port: number, giveUp?: AbortSignal) =>
     launch(executable, { ...options, dir: folder.path, signal: giveUp }, port);
   const started = await (
     options.port === undefined
@@ -85,20 +85,16 @@ export async function startRedis(options: RedisServerOptions): Promise<RedisServ
       child = await start(port, again.signal);
     },
     snapshot: () => takeSnapshot(port, folder.path),
-    async restartFrom(snapshot, again = {}) {
+    async restartFrom(snapshot) {
       await child.stop();
-      child = await startFromSnapshot(snapshot, folder.path, () => start(port, again.signal));
+      child = await startFromSnapshot(snapshot, folder.path, () => start(port));
     },
   };
 }
 
-interface LaunchOptions extends RedisServerOptions {
-  dir: string;
-}
-
 async function launch(
   executable: RedisExecutable,
-  { dir, persistence, args = [], signal }: LaunchOptions,
+  { dir, persistence, args = [], signal }: RedisServerOptions & { dir: string },
   port: number,
 ): Promise<TiedProcess> {
   const child = await spawnTied({

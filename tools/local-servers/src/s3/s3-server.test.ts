@@ -29,8 +29,8 @@ async function started() {
   return s3;
 }
 
-describe("startS3", () => {
-  it("makes buckets, keeps objects, and has a log", testOptions, async () => {
+describe("startS3", testOptions, () => {
+  it("makes buckets, keeps objects, and has a log", async () => {
     const { url } = await started();
     expect((await fetch(`${url}/pastures`, { method: "PUT" })).status).toBe(200);
     await fetch(`${url}/pastures/sheep.txt`, { method: "PUT", body: "Dolly", headers });
@@ -40,7 +40,7 @@ describe("startS3", () => {
     await access(join(dir, "s3.log"));
   });
 
-  it("lets no web page in, to none of the services", testOptions, async () => {
+  it("lets no web page in, to none of the services", async () => {
     const { url } = await started();
     await fetch(`${url}/pastures`, { method: "PUT" });
     const refused = async (path: string, headers: Record<string, string>, method = "GET") => {
@@ -58,23 +58,19 @@ describe("startS3", () => {
     expect((await fetch(`${url}/pastures`, { method: "HEAD" })).status).toBe(200);
   });
 
-  it(
-    "passes bodies of any size, both ways, and cuts connections when it is killed",
-    testOptions,
-    async () => {
-      const { url, pid } = await started();
-      await fetch(`${url}/pastures`, { method: "PUT" });
-      const herd = Buffer.alloc(9 * 2 ** 20, "sheep");
-      const put = await fetch(`${url}/pastures/herd`, { method: "PUT", body: herd, headers });
-      expect(put.status).toBe(200);
-      const got = Buffer.from(await (await fetch(`${url}/pastures/herd`, { headers })).arrayBuffer());
-      expect(got.equals(herd)).toBe(true);
-      process.kill(pid, "SIGKILL");
-      await expect(fetch(`${url}/pastures`)).rejects.toThrow();
-    },
-  );
+  it("passes bodies of any size, both ways, and cuts connections when it is killed", async () => {
+    const { url, pid } = await started();
+    await fetch(`${url}/pastures`, { method: "PUT" });
+    const herd = Buffer.alloc(9 * 2 ** 20, "sheep");
+    const put = await fetch(`${url}/pastures/herd`, { method: "PUT", body: herd, headers });
+    expect(put.status).toBe(200);
+    const got = Buffer.from(await (await fetch(`${url}/pastures/herd`, { headers })).arrayBuffer());
+    expect(got.equals(herd)).toBe(true);
+    process.kill(pid, "SIGKILL");
+    await expect(fetch(`${url}/pastures`)).rejects.toThrow();
+  });
 
-  it("answers each of many small writes at once", testOptions, async () => {
+  it("answers each of many small writes at once", async () => {
     const { url } = await started();
     await fetch(`${url}/pastures`, { method: "PUT" });
     const put = async (name: string) =>
@@ -87,7 +83,7 @@ describe("startS3", () => {
     expect([...statuses]).toEqual([200]);
   });
 
-  it("is gone when it is stopped", testOptions, async () => {
+  it("is gone when it is stopped", async () => {
     const s3 = await started();
     await s3.stop();
     await s3.stop();
@@ -95,7 +91,7 @@ describe("startS3", () => {
     await expect(fetch(s3.url)).rejects.toThrow();
   });
 
-  it("rejects if its port is taken", testOptions, async () => {
+  it("rejects if its port is taken", async () => {
     const { url } = await started();
     const failure = await startS3({ port: Number(new URL(url).port) }).catch((error: unknown) => error);
     expect(String(failure)).toContain("in use");

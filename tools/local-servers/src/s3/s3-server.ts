@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { urlToHttpOptions } from "node:url";
-import { type GuardedFront, startGuardedFront } from "./guarded-front.ts";
+import { startGuardedFront } from "./guarded-front.ts";
 import { ensurePythonTool, type PythonTool } from "../programs/python-tool.ts";
 import { serverFolder } from "../server-folder.ts";
 import { answersOk } from "../processes/answers-ok.ts";
@@ -30,7 +30,8 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
-const MOTO: PythonTool = {
+/** The server that answers as S3. */
+export const moto: PythonTool = {
   name: "moto",
   requirements: resolve(import.meta.dirname, "../../python/moto.txt"),
   runsInPython: true,
@@ -47,48 +48,41 @@ const MOTO: PythonTool = {
  * it does not start.
  */
 export async function startS3({ port = 0, dir, signal }: S3Options = {}): Promise<S3Server> {
-  const packages = await ensurePythonTool(MOTO, { signal });
-  const folder = await serverFolder("s3", dir);
+  const packages = await ensurePythonTool(moto, { signal });
+  await using opening = new AsyncDisposableStack();
+  const kept = <T extends { close(): Promise<void> }>(part: T): T =>
+    opening.adopt(part, (one) => one.close());
+  const folder = kept(await serverFolder("s3", dir));
   // Its path is short, as those of sockets must be, and only this user reaches what is in it.
-  const inner = await serverFolder("moto", undefined);
+  const inner = kept(await serverFolder("moto", undefined));
   const socket = join(inner.path, "socket");
-  let front: GuardedFront | undefined;
-  const close = async (): Promise<void> => {
-    await front?.close();
-    await Promise.all([folder.close(), inner.close()]);
+  const { url } = kept(await startGuardedFront(socket, port));
+  const child = await spawnTied({
+    name: "moto",
+    command: "python3",
+    args: ["-m", "moto.server", "-H", `unix://${socket}`],
+    // Compiled modules are kept in the tool's folder, which halves the next start.
+    env: {
+      PYTHONPATH: packages,
+      PYTHONUNBUFFERED: "1",
+      PYTHONDONTWRITEBYTECODE: undefined,
+      MOTO_DISABLE_GLOBAL_CORS: "true",
+    },
+    cwd: folder.path,
+    logFile: join(folder.path, "s3.log"),
+  });
+  await waitUntilReady(child, () => answersOk(urlToHttpOptions(new URL(url))), { signal });
+  opening.defer(async () => {
+    await child.stop();
+  });
+  const opened = opening.move();
+  return {
+    url,
+    pid: child.pid,
+    exited: child.exited,
+    accessKeyId: "local",
+    secretAccessKey: "local-secret",
+    region: "us-east-1",
+    stop: () => opened.disposeAsync(),
   };
-  try {
-    front = await startGuardedFront(socket, port);
-    const { url } = front;
-    const child = await spawnTied({
-      name: "moto",
-      command: "python3",
-      args: ["-m", "moto.server", "-H", `unix://${socket}`],
-      // Compiled modules are kept in the tool's folder, which halves the next start.
-      env: {
-        PYTHONPATH: packages,
-        PYTHONUNBUFFERED: "1",
-        PYTHONDONTWRITEBYTECODE: undefined,
-        MOTO_DISABLE_GLOBAL_CORS: "true",
-      },
-      cwd: folder.path,
-      logFile: join(folder.path, "s3.log"),
-    });
-    await waitUntilReady(child, () => answersOk(urlToHttpOptions(new URL(url))), { signal });
-    return {
-      url,
-      pid: child.pid,
-      exited: child.exited,
-      accessKeyId: "local",
-      secretAccessKey: "local-secret",
-      region: "us-east-1",
-      async stop() {
-        await child.stop();
-        await close();
-      },
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }

@@ -87,8 +87,8 @@ export function runContainer(parts: ContainerRunOptions): ContainerRun {
   const over =
     beginning.over === undefined
       ? runUntilStopped(parts, run, change, () => view, stopping.signal)
-      : undefined;
-  return { view: () => view, stop, over: over ?? Promise.resolve() };
+      : Promise.resolve();
+  return { view: () => view, stop, over };
 }
 
 type Change = (changed: Partial<ContainerView>) => void;

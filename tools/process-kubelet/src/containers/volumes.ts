@@ -10,12 +10,8 @@ interface VolumeFile {
   readonly mode: number;
 }
 
-type Keyed = {
-  readonly items?:
-    readonly { key: string; path: string; mode?: number | null | undefined }[] | null | undefined;
-  readonly optional: boolean;
-};
-type Downward = NonNullable<Volume["downwardAPI"]>;
+/** A Secret or a ConfigMap, and those of its keys that are wanted. */
+type KeyedSource = Omit<NonNullable<Volume["configMap"]>, "defaultMode">;
 
 /** Where the files of a pod come from. */
 export interface VolumeSources {
@@ -50,19 +46,14 @@ function inside(path: string): string {
   throw new MissingReferenceError(`the path ${path} of a volume leads out of it`);
 }
 
+/** A volume of one source is as one that is projected from it. */
 async function filesOf(volume: Volume, sources: VolumeSources): Promise<VolumeFile[]> {
   const { secret, configMap, downwardAPI, projected } = volume;
-  if (secret != null)
-    return keyedFiles("secret", secret.secretName, secret, secret.defaultMode ?? defaultMode, sources);
-  if (configMap != null)
-    return keyedFiles("configMap", configMap.name, configMap, configMap.defaultMode ?? defaultMode, sources);
-  if (downwardAPI != null) return downwardFiles(downwardAPI, downwardAPI.defaultMode ?? defaultMode, sources);
-  const mode = projected?.defaultMode ?? defaultMode;
-  const parts = (projected?.sources ?? []).map(async (source) => [
-    ...(source.secret ? await keyedFiles("secret", source.secret.name, source.secret, mode, sources) : []),
-    ...(source.configMap
-      ? await keyedFiles("configMap", source.configMap.name, source.configMap, mode, sources)
-      : []),
+  const own = { secret: secret && { ...secret, name: secret.secretName }, configMap, downwardAPI };
+  const mode = (secret ?? configMap ?? downwardAPI ?? projected)?.defaultMode ?? defaultMode;
+  const parts = [own, ...(projected?.sources ?? [])].map(async (source) => [
+    ...(source.secret ? await keyedFiles("secret", source.secret, mode, sources) : []),
+    ...(source.configMap ? await keyedFiles("configMap", source.configMap, mode, sources) : []),
     ...(source.downwardAPI ? downwardFiles(source.downwardAPI, mode, sources) : []),
   ]);
   return (await Promise.all(parts)).flat();
@@ -70,8 +61,7 @@ async function filesOf(volume: Volume, sources: VolumeSources): Promise<VolumeFi
 
 async function keyedFiles(
   kind: SourceKind,
-  name: string,
-  { items, optional }: Keyed,
+  { name, items, optional }: KeyedSource,
   usualMode: number,
   { references }: VolumeSources,
 ): Promise<VolumeFile[]> {
@@ -86,7 +76,7 @@ async function keyedFiles(
 }
 
 const downwardFiles = (
-  { items }: Downward,
+  { items }: NonNullable<Volume["downwardAPI"]>,
   usualMode: number,
   { pod, address }: VolumeSources,
 ): VolumeFile[] =>

@@ -10,29 +10,19 @@ export function podField(pod: NodePod, address: string, path: string): string | 
   const [, map, key] = subscript.exec(path) ?? [];
   if (map !== undefined && key !== undefined)
     return (map === "labels" ? pod.labels : pod.annotations)[key] ?? "";
-  switch (path) {
-    case "metadata.name":
-      return pod.name;
-    case "metadata.namespace":
-      return pod.namespace;
-    case "metadata.uid":
-      return pod.uid;
-    case "metadata.labels":
-      return lines(pod.labels);
-    case "metadata.annotations":
-      return lines(pod.annotations);
-    case "spec.serviceAccountName":
-      return pod.spec.serviceAccountName;
-    case "spec.nodeName":
-      return pod.spec.nodeName;
-    case "status.podIP":
-    case "status.podIPs":
-      return address;
-    case "status.hostIP":
-      return "127.0.0.1";
-    default:
-      return undefined;
-  }
+  const fields = {
+    "metadata.name": pod.name,
+    "metadata.namespace": pod.namespace,
+    "metadata.uid": pod.uid,
+    "metadata.labels": lines(pod.labels),
+    "metadata.annotations": lines(pod.annotations),
+    "spec.serviceAccountName": pod.spec.serviceAccountName,
+    "spec.nodeName": pod.spec.nodeName,
+    "status.podIP": address,
+    "status.podIPs": address,
+    "status.hostIP": "127.0.0.1",
+  };
+  return new Map(Object.entries(fields)).get(path);
 }
 
 const lines = (map: Readonly<Record<string, string>>): string =>

@@ -36,7 +36,6 @@ export interface PodRunOptions {
 
 /** One pod of this node, from its first sight to its end. */
 export interface PodRun {
-  readonly pod: NodePod;
   /** Takes a new version of the pod, which may be deleted or have a shorter grace. */
   update(pod: NodePod): void;
   /** The object was deleted by force: ends the processes, and writes no status. */
@@ -70,7 +69,6 @@ export function runPod(parts: PodRunOptions, pod: NodePod, address: string): Pod
     await rm(podFolder(parts, pod), { recursive: true, force: true });
   })();
   const run: PodRun = {
-    pod,
     over,
     update({ terminationGrace: span }) {
       if (span === undefined || span >= grace) return;

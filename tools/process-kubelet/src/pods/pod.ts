@@ -148,23 +148,14 @@ export type WrittenStatus = z.output<typeof statusSchema>;
 export type PodCondition = z.output<typeof conditionSchema>;
 
 /** The fields of a Pod that a node uses. */
-export interface NodePod {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  /** How long its processes have from SIGTERM on; undefined while it is not deleted. */
-  readonly terminationGrace: Milliseconds | undefined;
-  readonly spec: PodSpec;
-  readonly status: WrittenStatus;
-}
+export type NodePod = Readonly<ReturnType<typeof parsePod>>;
 
 /** The pod in an object. Throws a ZodError for what no API server would have let in. */
-export function parsePod(object: KubeObject): NodePod {
+export function parsePod(object: KubeObject) {
   const { metadata, spec, status } = podSchema.parse(object);
   const { namespace = "", name, uid, labels = {}, annotations = {}, deletionTimestamp } = object.metadata;
-  const terminationGrace =
+  /** How long its processes have from SIGTERM on; undefined while it is not deleted. */
+  const terminationGrace: Milliseconds | undefined =
     deletionTimestamp === undefined ? undefined : (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
   return { namespace, name, uid, labels, annotations, terminationGrace, spec, status };
 }

@@ -3,12 +3,8 @@ import type { Container, NodePod, Probe, Volume } from "./pod.ts";
 /** Why this node cannot run a pod, for its status; undefined when it can. Nothing is left out silently. */
 export function unsupportedFeatures({ spec }: NodePod): string | undefined {
   const asked = [
-    ...(spec.hostNetwork ? ["hostNetwork"] : []),
-    ...(spec.hostPID ? ["hostPID"] : []),
-    ...(spec.hostIPC ? ["hostIPC"] : []),
-    ...(spec.initContainers.length > 0 ? ["initContainers"] : []),
-    ...(spec.ephemeralContainers.length > 0 ? ["ephemeralContainers"] : []),
-    ...(spec.readinessGates.length > 0 ? ["readinessGates"] : []),
+    ...(["hostNetwork", "hostPID", "hostIPC"] as const).filter((flag) => spec[flag]),
+    ...lists.filter((list) => spec[list].length > 0),
     ...spec.volumes.flatMap(unsupportedInVolume),
     ...spec.containers.flatMap(unsupportedInContainer),
   ];
@@ -16,6 +12,7 @@ export function unsupportedFeatures({ spec }: NodePod): string | undefined {
   return `This node runs commands as local processes and cannot do what the pod asks for: ${asked.join(", ")}. Leave that out, or run the pod on a real kubelet.`;
 }
 
+const lists = ["initContainers", "ephemeralContainers", "readinessGates"] as const;
 const sources = ["secret", "configMap", "emptyDir", "downwardAPI", "projected"] as const;
 const projectable: readonly string[] = ["secret", "configMap", "downwardAPI"];
 const kindsOf = (source: object): string[] =>

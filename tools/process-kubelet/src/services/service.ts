@@ -22,18 +22,10 @@ const serviceSchema = z.object({
 });
 
 /** One port of a Service, and where it leads. */
-export interface ServicePort {
-  readonly namespace: string;
-  /** Where clients connect to. */
-  readonly host: string;
-  readonly port: number;
-  readonly targetPort: number | string;
-  readonly selector: Readonly<Record<string, string>>;
-  readonly includesUnready: boolean;
-}
+export type ServicePort = Readonly<ReturnType<typeof portsOf>[number]>;
 
 /** The ports of a Service that this machine can listen for: TCP, on loopback, with pods behind them. */
-export function portsOf(object: KubeObject): ServicePort[] {
+export function portsOf(object: KubeObject) {
   const { data } = serviceSchema.safeParse(object);
   const { clusterIP, selector, ports, publishNotReadyAddresses } = data?.spec ?? {};
   if (!clusterIP?.startsWith("127.") || selector == null || Object.keys(selector).length === 0) return [];
@@ -43,6 +35,7 @@ export function portsOf(object: KubeObject): ServicePort[] {
     .map(({ port, targetPort }) => ({
       namespace,
       selector,
+      /** Where clients connect to. */
       host: clusterIP,
       port,
       targetPort: targetPort ?? port,

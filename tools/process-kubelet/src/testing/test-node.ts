@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { Images } from "../images.ts";
 import { randomRange } from "../pods/pod-addresses.ts";
-import { type LocalNode, type NodeOptions, startNode } from "../start-node.ts";
+import { type NodeOptions, startNode } from "../start-node.ts";
 
 /** An API server for tests, sandbox or real. */
 export interface NodeTestServer {
@@ -55,8 +55,6 @@ export type ObservedStatus = z.output<typeof statusSchema>;
 
 export interface PodInput {
   readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly containers?: readonly object[];
   readonly [specField: string]: unknown;
 }
 
@@ -65,13 +63,14 @@ export interface TestNode extends AsyncDisposable {
   readonly client: KubeClient;
   readonly folder: string;
   readonly nodeOptions: NodeOptions & { readonly kubeconfig: string; readonly podCidr: string };
-  readonly node: LocalNode;
   create(name: string, draft: PodInput): Promise<KubeObject>;
   status(name: string): Promise<ObservedStatus | undefined>;
   /** Waits until the pod's status is like this. */
   until(name: string, isSo: (status: ObservedStatus) => boolean): Promise<ObservedStatus>;
+  /** Waits until its container waits for this reason. */
+  waiting(name: string, reason: string): Promise<ObservedStatus>;
   gone(name: string): Promise<void>;
-  log(name: string, container?: string): Promise<string>;
+  log(name: string): Promise<string>;
   logged(name: string, text: string): Promise<void>;
 }
 
@@ -95,29 +94,31 @@ export async function openTestNode(server: NodeTestServer, name: string): Promis
     const object = await client.get(builtin.pod, key(pod));
     return object && statusSchema.parse(object["status"]);
   };
-  const log: TestNode["log"] = (pod, container = "main") =>
-    readFile(join(folder, `default_${pod}_${container}.log`), "utf8").catch(() => "");
+  const log: TestNode["log"] = (pod) =>
+    readFile(join(folder, `default_${pod}_main.log`), "utf8").catch(() => "");
+  const until: TestNode["until"] = async (pod, isSo) => {
+    let last: ObservedStatus | undefined;
+    await expect
+      .poll(async () => {
+        last = await status(pod);
+        return last !== undefined && isSo(last) ? "so" : last;
+      }, pollOptions)
+      .toBe("so");
+    return statusSchema.parse(last);
+  };
   return {
     client,
     folder,
     nodeOptions,
-    node,
     status,
     log,
-    create(pod, { labels = {}, annotations = {}, ...spec }) {
-      const metadata = { name: pod, namespace: "default", labels, annotations };
+    create(pod, { labels = {}, ...spec }) {
+      const metadata = { name: pod, namespace: "default", labels };
       return client.create(builtin.pod, { metadata, spec });
     },
-    async until(pod, isSo) {
-      let last: ObservedStatus | undefined;
-      await expect
-        .poll(async () => {
-          last = await status(pod);
-          return last !== undefined && isSo(last) ? "so" : last;
-        }, pollOptions)
-        .toBe("so");
-      return statusSchema.parse(last);
-    },
+    until,
+    waiting: (pod, reason) =>
+      until(pod, ({ containerStatuses: [main] }) => main?.state.waiting?.reason === reason),
     async gone(pod) {
       await expect.poll(() => status(pod), pollOptions).toBeUndefined();
     },

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { isRunning } from "@drover/local-servers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { delayAnnotation, fateAnnotation } from "./stages.ts";
-import { type FakeNodeCluster, startClusterWithFakeNodes } from "./start-with-fake-nodes.ts";
+import { createObjects, type FakeNodeCluster, startClusterWithFakeNodes } from "./start-with-fake-nodes.ts";
 
 let cluster: FakeNodeCluster;
 beforeAll(async () => {
@@ -13,11 +13,7 @@ afterAll(() => cluster.stop());
 
 const kubectl = async (...args: string[]): Promise<string> =>
   (await promisify(execFile)(cluster.kubectl, args)).stdout;
-async function create(object: object): Promise<void> {
-  const creating = promisify(execFile)(cluster.kubectl, ["create", "-f", "-"]);
-  creating.child.stdin?.end(JSON.stringify(object));
-  await creating;
-}
+const create = (object: object): Promise<void> => createObjects(cluster.kubectl, object);
 const deployment = (name: string, replicas: number) => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
@@ -41,6 +37,8 @@ const statusOf = async (name: string): Promise<string> => {
   const ready = '{.status.phase} {.status.conditions[?(@.type=="Ready")].status} {.spec.nodeName}';
   return (await kubectl("get", "pod", name, "-o", `jsonpath=${ready}`)).replace(/fake-\d/, "on a node");
 };
+const becomes = async (name: string, status: string): Promise<void> =>
+  vi.waitFor(async () => expect(await statusOf(name)).toBe(status), { timeout: 20_000, interval: 200 });
 
 describe("a control plane with fake nodes", () => {
   it("makes a Deployment of three available", async () => {
@@ -57,26 +55,18 @@ describe("a control plane with fake nodes", () => {
     ["late", { [delayAnnotation]: "2s" }, "Running True on a node"],
   ])("a pod's annotation determines its state: %s", async (name, annotations, status) => {
     await create(pod(name, annotations));
-    await vi.waitFor(async () => expect(await statusOf(name)).toBe(status), {
-      timeout: 20_000,
-      interval: 200,
-    });
+    await becomes(name, status);
   });
 
   it("a pod that is ready is made unready and ready again, and at last it fails", async () => {
     await create(pod("changing", {}));
-    const becomes = (status: string) =>
-      vi.waitFor(async () => expect(await statusOf("changing")).toBe(status), {
-        timeout: 20_000,
-        interval: 200,
-      });
-    await becomes("Running True on a node");
+    await becomes("changing", "Running True on a node");
     await kubectl("annotate", "pod", "changing", `${fateAnnotation}=unready`);
-    await becomes("Running False on a node");
+    await becomes("changing", "Running False on a node");
     await kubectl("annotate", "pod", "changing", `${fateAnnotation}-`);
-    await becomes("Running True on a node");
+    await becomes("changing", "Running True on a node");
     await kubectl("annotate", "pod", "changing", `${fateAnnotation}=fails`);
-    await becomes("Failed False on a node");
+    await becomes("changing", "Failed False on a node");
   });
 
   it("a deleted pod goes, however long it might have taken", async () => {

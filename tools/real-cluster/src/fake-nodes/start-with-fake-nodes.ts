@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { TiedProcess } from "@drover/local-servers";
+import { killAll, type TiedProcess } from "@drover/local-servers";
 import { fakeNodeTargets } from "../build.ts";
 import { type ControlPlane, servingOn, startHealthy } from "../control-plane-client.ts";
 import { type ChosenControllers, controllerManager } from "../controller-manager.ts";
@@ -38,30 +38,22 @@ export async function startClusterWithFakeNodes(options: FakeNodeOptions = {}): 
   const others: TiedProcess[] = [];
   const manager = controllerManager(plane, [...unlimited, ...controllerManagerArgs], signal);
   const { runControllers, stopControllers } = manager;
-  const stop = async () => {
-    await Promise.all([stopControllers(), end(others)]);
-    await cluster.stop();
-  };
-  try {
-    await Promise.all([
-      runControllers(controllers),
-      ...(nodes === 0 ? [] : [startScheduler, startKwok]).map(async (startOne) => {
-        others.push(await startOne(plane, signal));
-      }),
-    ]);
-    await addNodes(cluster.kubectl, nodes);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  await using opening = new AsyncDisposableStack();
+  opening.defer(() => cluster.stop());
+  opening.defer(async () => {
+    await Promise.all([stopControllers(), killAll(others)]);
+  });
+  await Promise.all([
+    runControllers(controllers),
+    ...(nodes === 0 ? [] : [startScheduler, startKwok]).map(async (startOne) => {
+      others.push(await startOne(plane, signal));
+    }),
+  ]);
+  await addNodes(cluster.kubectl, nodes);
+  const opened = opening.move();
   const pids = () =>
     [...cluster.pids(), manager.pid(), ...others.map(({ pid }) => pid)].filter((pid) => pid !== undefined);
-  return { ...cluster, pids, runControllers, stopControllers, stop };
-}
-
-async function end(children: readonly TiedProcess[]): Promise<void> {
-  for (const child of children) child.kill("SIGKILL");
-  await Promise.all(children.map(({ exited }) => exited));
+  return { ...cluster, pids, runControllers, stopControllers, stop: () => opened.disposeAsync() };
 }
 
 /** The clients' own limits, which would be what is measured. */
@@ -95,6 +87,13 @@ async function startKwok(plane: ControlPlane, signal: AbortSignal | undefined): 
 
 const patience = "--timeout=120s";
 
+/** Creates an object, or a list of objects. */
+export async function createObjects(kubectl: string, object: object): Promise<void> {
+  const creating = promisify(execFile)(kubectl, ["create", "-f", "-"]);
+  creating.child.stdin?.end(JSON.stringify(object));
+  await creating;
+}
+
 async function addNodes(kubectl: string, count: number): Promise<void> {
   const run = promisify(execFile);
   const names = Array.from({ length: count }, (_, i) => `fake-${i}`);
@@ -106,9 +105,7 @@ async function addNodes(kubectl: string, count: number): Promise<void> {
   // Pods need it even when they name none.
   const forPods = run(kubectl, ["wait", patience, "--for=create", "serviceaccount/default"]);
   if (count > 0) {
-    const creating = run(kubectl, ["create", "-f", "-"]);
-    creating.child.stdin?.end(JSON.stringify({ apiVersion: "v1", kind: "List", items }));
-    await creating;
+    await createObjects(kubectl, { apiVersion: "v1", kind: "List", items });
     await run(kubectl, ["wait", patience, "--for=condition=Ready", "node", "--all"]);
   }
   await forPods;

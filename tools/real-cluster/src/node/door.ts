@@ -43,7 +43,7 @@ export async function throughDoor(path: string, host: string, port: number): Pro
   server.listen(0, "127.0.0.1").unref();
   await once(server, "listening");
   return {
-    port: portOf(server.address()),
+    port: (server.address() as AddressInfo).port,
     close() {
       server.close();
       for (const socket of open) socket.destroy();
@@ -60,9 +60,4 @@ function couple(one: Socket, other: Socket): void {
     from.pipe(to);
     from.on("error", () => to.destroy()).on("close", () => to.end());
   }
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === "string") throw new Error("The port is not open.");
-  return address.port;
 }

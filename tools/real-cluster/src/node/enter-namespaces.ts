@@ -12,7 +12,6 @@ export interface ExecOptions {
   readonly input?: string;
   /** Laid over this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
 }
 
 /** Ways into the mount, network and process namespaces of a process. Programs start in the folder `/`. */
@@ -26,9 +25,9 @@ export interface Entrance {
 export function entranceTo(pid: number): Entrance {
   const prefix = ["--target", String(pid), "--mount", "--net", "--pid", "--"];
   return {
-    exec: (command, { input = "", env = {}, signal } = {}) =>
+    exec: (command, { input = "", env = {} } = {}) =>
       new Promise((resolve, reject) => {
-        const options = { env: { ...process.env, ...env }, maxBuffer: 2 ** 26, ...(signal && { signal }) };
+        const options = { env: { ...process.env, ...env }, maxBuffer: 2 ** 26 };
         const child = execFile("nsenter", [...prefix, ...command], options, (error, stdout, stderr) => {
           if (error === null) resolve(stdout);
           else

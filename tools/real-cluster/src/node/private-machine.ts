@@ -18,15 +18,8 @@ export async function setUpPrivateMachine(dir: string): Promise<void> {
   const [upper, work] = ["/run/var/upper", "/run/var/work"];
   for (const folder of ["/run/netns", "/run/lock", upper, work]) await mkdir(folder, { recursive: true });
   // kubelet and the network plugins have fixed folders in /var.
-  await run(
-    "mount",
-    "-t",
-    "overlay",
-    "overlay",
-    "-o",
-    `lowerdir=/var,upperdir=${upper},workdir=${work}`,
-    "/var",
-  );
+  const folders = `lowerdir=/var,upperdir=${upper},workdir=${work}`;
+  await run("mount", "-t", "overlay", "overlay", "-o", folders, "/var");
   // Between the node and its containers, that is: the namespace's own tie to the system is cut.
   await run("mount", "--make-rshared", "/");
 }

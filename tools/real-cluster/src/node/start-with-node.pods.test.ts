@@ -1,11 +1,11 @@
-import { execFile, spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { ensurePrograms, isRunning } from "@drover/local-servers";
+import { ensurePrograms, isRunning, processesWith } from "@drover/local-servers";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
+import { killed, startModule } from "../../../local-servers/src/processes/module-process.fixture.ts";
 import { buildRealCluster, nodeTargets } from "../build.ts";
 import { FailedInsideError } from "./enter-namespaces.ts";
 import { type NodeCluster, startClusterWithNode } from "./start-with-node.ts";
@@ -13,7 +13,7 @@ import { type NodeCluster, startClusterWithNode } from "./start-with-node.ts";
 const run = async (command: string, ...args: readonly string[]) =>
   (await promisify(execFile)(command, args)).stdout;
 
-let parent: string;
+const parent = folderOfFile();
 let bin: string;
 let cluster: NodeCluster;
 /** The system's links, firewall rules and mounts. */
@@ -26,25 +26,12 @@ const ofTheSystem = async () => [
 let before: readonly unknown[];
 beforeAll(async () => {
   ({ bin } = await buildRealCluster({ targets: nodeTargets, log: (line) => console.log(line) }));
-  parent = await mkdtemp(join(tmpdir(), "drover-cluster-test-"));
   // Asked before a first start would install them.
   await ensurePrograms({ "iptables-save": "iptables", ip: "iproute2" });
   before = await ofTheSystem();
   cluster = await startClusterWithNode({ dir: parent });
 }, 3_600_000);
-afterAll(async () => {
-  await cluster.stop();
-  await rm(parent, { recursive: true });
-});
-
-/** The processes of any namespace with a folder in their command. */
-async function processesOf(folder: string): Promise<readonly string[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
-  const commands = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
-  );
-  return commands.filter((command) => command.includes(folder));
-}
+afterAll(() => cluster.stop());
 
 it("has a node that is Ready, and is asked from inside and outside", async () => {
   const ready = '-o=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}';
@@ -88,9 +75,9 @@ it("starts processes inside that end when they are asked to, or are killed when 
   expect(await orderly.stop({ graceMs: 60_000 })).toEqual({ code: 4, signal: null });
   const marker = `${cluster.dir}/deaf`;
   const deaf = await start(`trap '' TERM; echo up; : ${marker}; while :; do sleep 0.1; done`);
-  expect(await processesOf(marker)).not.toEqual([]);
+  expect(await processesWith(marker)).not.toEqual([]);
   await deaf.stop({ graceMs: 10 });
-  await vi.waitFor(async () => expect(await processesOf(marker)).toEqual([]));
+  await vi.waitFor(async () => expect(await processesWith(marker)).toEqual([]));
 });
 
 it("runs other controllers while the API server stays: nothing becomes of a Deployment without its own", async () => {
@@ -118,7 +105,7 @@ it("runs beside another one; stopped, that leaves nothing", async () => {
   await other.stop();
   expect(isRunning(other.pid)).toBe(false);
   expect(await readdir(folder)).toEqual([]);
-  expect(await processesOf(folder)).toEqual([]);
+  expect(await processesWith(folder)).toEqual([]);
   expect(await ofTheSystem()).toEqual(before);
   expect(await cluster.kubectl(["get", "nodes", "-o", "name"])).toBe("node/node\n");
 });
@@ -128,19 +115,15 @@ it("leaves nothing when the process that started it is killed with SIGKILL", asy
   const module = JSON.stringify(new URL("start-with-node.ts", import.meta.url).href);
   const source = `import { startClusterWithNode } from ${module};
     console.log((await startClusterWithNode({ dir: process.argv[1] })).pid);`;
-  const starter = spawn(process.execPath, ["--input-type=module", "-e", source, folder], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [pid = 0] = await new Promise<number[]>((resolve) =>
-    createInterface({ input: starter.stdout }).once("line", (line) => resolve([Number(line)])),
-  );
+  const { child, line } = await startModule(source, folder);
+  const pid = Number(line);
   expect(isRunning(pid)).toBe(true);
-  starter.kill("SIGKILL");
+  await killed(child);
   await vi.waitFor(
     async () => {
       expect(isRunning(pid)).toBe(false);
       expect(await readdir(folder)).toEqual([]);
-      expect(await processesOf(folder)).toEqual([]);
+      expect(await processesWith(folder)).toEqual([]);
       expect(await ofTheSystem()).toEqual(before);
     },
     { timeout: 30_000 },

@@ -1,4 +1,3 @@
-import type { Milliseconds } from "@drover/controller";
 import type { IncomingMessage } from "node:http";
 import type { ProxiedCall } from "./proxied-call.ts";
 import {
@@ -11,21 +10,18 @@ import {
   readResponseBody,
 } from "./exchange.ts";
 import type { CallFault, FaultDecider, SpoiledList } from "../plan/faults.ts";
-import { passWatch, type ProxiedWatch } from "../responses/pass-watch.ts";
+import { passWatch, type PassWatchOptions } from "../responses/pass-watch.ts";
 import { eventRecord } from "./call-record.ts";
 import { spoiledLists, type SpoiledLists } from "../responses/spoiled-lists.ts";
 import type { OpenUpstream } from "../upstream.ts";
-import { sendGarbage, sendStatus } from "../responses/wrong-responses.ts";
+import { sendGarbage, sendJson, sendStatus } from "../responses/wrong-responses.ts";
 
-export interface ServeOptions {
+export interface ServeOptions extends Pick<PassWatchOptions, "sleep" | "pieces" | "running"> {
   readonly upstream: OpenUpstream;
   readonly views: ReadonlyMap<string, OpenUpstream>;
   readonly decider: FaultDecider;
   readonly authorize?: (call: ProxiedCall) => object | undefined;
   readonly onKill: (call: ProxiedCall, when: "before" | "after") => void;
-  readonly sleep: (time: Milliseconds) => Promise<void>;
-  readonly pieces: number;
-  readonly running: Set<ProxiedWatch>;
 }
 
 /** Answers a call: with its fault if the decider chooses one, else as the server does. */
@@ -107,14 +103,14 @@ async function spoil(
     return;
   }
   onAnswered(page.status);
-  response.writeHead(page.status, { "content-type": "application/json" }).end(page.body);
+  sendJson(response, page.status, page.body);
 }
 
 /** Answers as the server would if it had authorization. The record shows this as the server's answer. */
 function forbid({ entry, response, onAnswered }: Exchange, refusal: object): void {
   entry.server = { status: 403 };
   onAnswered(403);
-  response.writeHead(403, { "content-type": "application/json" }).end(JSON.stringify(refusal));
+  sendJson(response, 403, JSON.stringify(refusal));
 }
 
 function sendRefusal(
@@ -166,15 +162,13 @@ async function pass(
   beginResponse(exchange, from);
   if (!isWatch(call, from)) return passBody(exchange, from);
   response.flushHeaders();
-  const { decider, pieces, sleep, running } = serving;
+  const { decider } = serving;
   await passWatch({
+    ...serving,
     call,
     from,
     to: response,
-    pieces,
     end,
-    sleep,
-    running,
     hasEnded: () => clientProcess.hasEnded,
     fault(event) {
       const fault = decider.ofEvent?.(event, call);

@@ -38,21 +38,14 @@ export interface ServerResult {
   readonly object?: ResponseObject;
 }
 
-export interface ResponseObject {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-}
-
 const text = z.string().default("");
 const objectSchema = z
   .object({
     kind: z.string().refine((kind) => kind !== "Status"),
     metadata: z.object({ namespace: text, name: z.string(), uid: text, resourceVersion: text }),
   })
-  .transform(({ kind, metadata }): ResponseObject => ({ kind, ...metadata }));
+  .transform(({ kind, metadata }) => ({ kind, ...metadata }));
+export type ResponseObject = Readonly<z.output<typeof objectSchema>>;
 
 /** The object in a JSON text; undefined if the text is not an object. */
 export function parseResponseObject(json: string): ResponseObject | undefined {

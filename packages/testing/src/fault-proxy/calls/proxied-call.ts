@@ -26,17 +26,16 @@ export interface ProxiedCall {
   readonly body?: unknown;
 }
 
-export type Verb =
-  "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "other";
+export const verbs = [
+  ...(["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const),
+  "other",
+] as const;
+export type Verb = (typeof verbs)[number];
 
 /** An incoming request. */
-export interface IncomingCall {
-  readonly id: number;
-  readonly life: number;
-  readonly method: string;
+export interface IncomingCall extends Pick<ProxiedCall, "id" | "life" | "method" | "body"> {
   /** Path and query. */
   readonly url: string;
-  readonly body?: unknown;
 }
 
 export function parseCall({ id, life, method, url, body }: IncomingCall): ProxiedCall {
@@ -102,23 +101,17 @@ const selectedName = (query: URLSearchParams): string =>
 
 function verbOf(method: string, { resource, name }: CallTarget, isWatch: boolean): Verb {
   if (resource === "") return "other";
-  switch (method) {
-    case "GET":
-    case "HEAD":
-      if (name !== "") return "get";
-      return isWatch ? "watch" : "list";
-    case "POST":
-      return "create";
-    case "PUT":
-      return "update";
-    case "PATCH":
-      return "patch";
-    case "DELETE":
-      return name === "" ? "deletecollection" : "delete";
-    default:
-      return "other";
-  }
+  const [read, deletion] =
+    name === "" ? ([isWatch ? "watch" : "list", "deletecollection"] as const) : (["get", "delete"] as const);
+  if (method === "GET" || method === "HEAD") return read;
+  return method === "DELETE" ? deletion : (changing.get(method) ?? "other");
 }
+
+const changing: ReadonlyMap<string, Verb> = new Map([
+  ["POST", "create"],
+  ["PUT", "update"],
+  ["PATCH", "patch"],
+]);
 
 const isTrue = (value: string | null): boolean => value === "true" || value === "1";
 

@@ -1,5 +1,6 @@
 import { suggest } from "@drover/controller";
 import { z } from "zod";
+import { verbs } from "../calls/proxied-call.ts";
 import { type CallFault, callFaultSchema, type EventFault, eventFaultSchema, strict } from "./faults.ts";
 import { randomKinds, defaultKinds } from "./random-faults.ts";
 
@@ -9,18 +10,6 @@ const words = <const T extends readonly string[]>(known: T) =>
     error: ({ input }) => `there is no ${JSON.stringify(input)} here. ${suggest(String(input), known)}`,
   });
 const count = z.number().int().min(1);
-
-const verbs = [
-  "get",
-  "list",
-  "watch",
-  "create",
-  "update",
-  "patch",
-  "delete",
-  "deletecollection",
-  "other",
-] as const;
 
 const whenSchema = strict({
   verb: oneOrMore(words(verbs)).optional(),

@@ -20,14 +20,14 @@ const reasons: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-export const statusObject = (code: number, message?: string, seconds?: number): object => ({
+export const statusObject = (code: number, message?: string, details?: object): object => ({
   kind: "Status",
   apiVersion: "v1",
   metadata: {},
   status: "Failure",
   message: message ?? `this is a fault: ${reasons[code] ?? "unknown"}`,
   reason: reasons[code],
-  ...(seconds === undefined ? {} : { details: { retryAfterSeconds: seconds } }),
+  details,
   code,
 });
 
@@ -37,10 +37,10 @@ export function sendStatus(
   { status, retryAfter, message }: Omit<RefuseFault, "do">,
 ): string | undefined {
   const header = retryAfterHeader(retryAfter);
-  const seconds = header !== undefined && /^\d+$/.test(header) ? Number(header) : undefined;
-  const headers = header === undefined ? {} : { "retry-after": header };
-  response.writeHead(status, { "content-type": "application/json", ...headers });
-  response.end(JSON.stringify(statusObject(status, message, seconds)));
+  const isSeconds = header !== undefined && /^\d+$/.test(header);
+  const details = isSeconds ? { retryAfterSeconds: Number(header) } : undefined;
+  if (header !== undefined) response.setHeader("retry-after", header);
+  sendJson(response, status, JSON.stringify(statusObject(status, message, details)));
   return header;
 }
 
@@ -48,6 +48,10 @@ function retryAfterHeader(retryAfter: RefuseFault["retryAfter"]): string | undef
   if (typeof retryAfter !== "object") return retryAfter?.toString();
   return new Date(Date.now() + retryAfter.date * 1_000).toUTCString();
 }
+
+/** Answers with a body that is declared as JSON. */
+export const sendJson = (response: ServerResponse, status: number, body: string | Buffer): void =>
+  void response.writeHead(status, { "content-type": json }).end(body);
 
 export const garbage = "\u0000\u0007}{ this is no JSON [[[";
 const html = "<!doctype html><html><body><h1>It works!</h1></body></html>";
