@@ -25,10 +25,11 @@ let sandbox: Sandbox;
 let client: KubeClient;
 let stopping: AbortController;
 let scaler: Scaler;
-/** Functions whose queues were looked at. */
+/** Functions whose queues were looked at, and those that were woken. */
 let looked: string[];
+let woken: string[];
 beforeEach(async () => {
-  [looked, stopping] = [[], new AbortController()];
+  [looked, woken, stopping] = [[], [], new AbortController()];
   sandbox = await startSandbox({});
   client = await connect({ server: sandbox.url, token: sandbox.token });
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
@@ -49,7 +50,7 @@ const queues: Pick<FunctionQueues, "closeAllExcept" | "load"> = {
     return Promise.resolve({ ...idle, due: 1, oldestDue: 7_900 });
   },
 };
-const start = (options: Pick<ScalerOptions, "wake"> & Partial<ScalerOptions>) =>
+const start = (options: Partial<ScalerOptions> = {}) =>
   (scaler = startScaler({
     client,
     queues: queues as FunctionQueues,
@@ -57,6 +58,7 @@ const start = (options: Pick<ScalerOptions, "wake"> & Partial<ScalerOptions>) =>
     every: 1,
     log: silentLog,
     signal: stopping.signal,
+    wake: (key) => Promise.resolve(void woken.push(key)),
     ...options,
   }));
 
@@ -64,7 +66,7 @@ const at = (name: string) => objectKey({ namespace: "default", name });
 
 it("an autoscaler gets the number of Pods that are wanted, for a second the same, also for a function that it scales", async () => {
   await deployed("by-keda", { scaling: { by: "KEDA", min: 2, max: 3 } });
-  start({ wake: () => Promise.resolve(), every: 60_000 });
+  start({ every: 60_000 });
   await expect.poll(() => scaler.synced()).toBe(true);
   await expect
     .poll(() => scaler.figures(at("by-keda")))
@@ -83,7 +85,6 @@ it("looks at no function that an autoscaler scales, that runs outside of Drover,
   await client.delete(ref, at("going"), { uid: going.metadata.uid });
   const kept: string[][] = [];
   start({
-    wake: () => Promise.resolve(),
     queues: {
       ...queues,
       closeAllExcept: (all) => void kept.push(all.map(({ identity }) => identity.name).sort()),
@@ -100,9 +101,7 @@ it("wakes a function only for another number of Pods than its status has", async
   const status = { rollout: { revision: 1, template: "t" }, scaling: { wanted: 1 } };
   await deployed("steady", {}, status);
   await deployed("busy", { scaling: { targetDue: 1, max: 9 } }, status);
-  const woken: string[] = [];
   start({
-    wake: (key) => Promise.resolve(void woken.push(key)),
     queues: {
       ...queues,
       load: async (identity, spec) => ({
@@ -117,13 +116,8 @@ it("wakes a function only for another number of Pods than its status has", async
 });
 
 it("the deployer's own registration is looked at once when it comes", async () => {
-  const woken: string[] = [];
   const { metadata } = await deployed("own");
-  start({
-    wake: (key) => Promise.resolve(void woken.push(key)),
-    every: 60_000,
-    ownQueue: queueOf(metadata),
-  });
+  start({ every: 60_000, ownQueue: queueOf(metadata) });
   const times = () => woken.filter((key) => key === "default/own").length;
   await expect.poll(times).toBe(1);
   // Another change of it wakes it no more: the bridge does.
@@ -135,20 +129,14 @@ it("the deployer's own registration is looked at once when it comes", async () =
 });
 
 it("looks at the queues of functions that were deployed, and has no other looked at", async () => {
-  const woken = Promise.withResolvers<string>();
-  start({
-    wake(key) {
-      woken.resolve(key);
-      return Promise.resolve();
-    },
-  });
-  expect(await woken.promise).toBe("default/deployed");
+  start();
+  await expect.poll(() => woken[0]).toBe("default/deployed");
   await expect.poll(() => looked.length).toBeGreaterThan(20);
   expect(new Set(looked)).toEqual(new Set(["deployed"]));
 });
 
 it("a function that could not be woken is named, keeps no other from being woken, and is woken the next time", async () => {
-  const [woken, warnings]: [string[], unknown[]] = [[], []];
+  const warnings: unknown[] = [];
   let refuses = true;
   start({
     wake: (key) =>
