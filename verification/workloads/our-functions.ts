@@ -17,6 +17,8 @@ export type Part = keyof typeof parts;
 
 /** Drover's functions for both kinds, as people run them: a bridge and a process for each, with a persistent Redis. */
 export interface OurFunctions {
+  /** Of Redis, too. */
+  pids(): readonly number[];
   /** SIGKILL, and a new process in its place; resolves when that is there. */
   restart(part: Part): Promise<void>;
   stop(): Promise<void>;
@@ -50,6 +52,7 @@ export async function start(cluster: Administered): Promise<OurFunctions> {
   ]);
   const children: Record<Part, TiedProcess> = { bridge, replicaset, deployment };
   return {
+    pids: () => [redis.pid, ...Object.values(children).map(({ pid }) => pid)],
     async restart(part) {
       await crash(children[part]);
       children[part] = await run(part);
