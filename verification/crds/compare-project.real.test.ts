@@ -1,49 +1,38 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startRealServer, startSandboxServer } from "../../packages/sandbox/conformance/servers.ts";
-import type { Server } from "../../packages/sandbox/conformance/servers.ts";
+import type { Server, Servers } from "../../packages/sandbox/conformance/servers.ts";
 import { definitionOf, spec, version } from "../../packages/sandbox/conformance/fixtures.ts";
+import {
+  keyedBy,
+  listOf,
+  mixed,
+  ofSpec,
+  struct,
+  text,
+  whole,
+} from "../../packages/sandbox/conformance/schemas.ts";
+import { withStatus } from "../../packages/sandbox/conformance/things.ts";
 import type { JsonObject } from "../../packages/sandbox/src/json.ts";
 import { compareProject } from "./compare-project.ts";
 import type { Project } from "./read-folder.ts";
 
-let servers: { readonly real: Server; readonly sandbox: Server };
+let servers: Servers;
 beforeAll(async () => {
   servers = { real: await startRealServer(), sandbox: await startSandboxServer() };
 }, 120_000);
 afterAll(() => Promise.all([servers.real.close(), servers.sandbox.close()]));
 
-const text = { type: "string" };
 const schema = spec({
   name: { ...text, maxLength: 8, pattern: "^[a-z]+$" },
-  size: { type: "integer", minimum: 1, maximum: 9, default: 3, format: "int32" },
+  size: { ...whole, minimum: 1, maximum: 9, default: 3, format: "int32" },
   colour: { ...text, enum: ["red", "blue"], nullable: true },
-  hosts: {
-    type: "array",
-    items: { ...text, format: "hostname" },
-    "x-kubernetes-list-type": "set",
-    maxItems: 4,
-  },
-  ports: {
-    type: "array",
-    items: {
-      type: "object",
-      required: ["name"],
-      properties: { name: text, port: { "x-kubernetes-int-or-string": true } },
-    },
-    "x-kubernetes-list-type": "map",
-    "x-kubernetes-list-map-keys": ["name"],
-  },
+  hosts: listOf("set", { ...text, format: "hostname" }, { maxItems: 4 }),
+  ports: keyedBy(struct({ name: text, port: mixed }, { required: ["name"] }), "name"),
 });
-const ruled: JsonObject = {
-  type: "object",
-  properties: {
-    spec: {
-      type: "object",
-      properties: { low: { type: "integer" }, high: { type: "integer" } },
-      "x-kubernetes-validations": [{ rule: "self.low <= self.high", message: "low is at most high" }],
-    },
-  },
-};
+const ruled = ofSpec(
+  { low: whole, high: whole },
+  { "x-kubernetes-validations": [{ rule: "self.low <= self.high", message: "low is at most high" }] },
+);
 const project = (group: string): Project => {
   const sample = (kind: string, name: string, given: JsonObject) => ({
     file: "samples.yaml",
@@ -55,7 +44,7 @@ const project = (group: string): Project => {
       group,
       plural,
       kind,
-      versions: [version("v1", of, { subresources: { status: {} } })],
+      versions: [version("v1", of, withStatus)],
     }),
   });
   return {

@@ -1,20 +1,14 @@
 // One project on both servers: its definitions are installed, and every object of their kinds is asked about.
-import { runCases } from "../../packages/sandbox/conformance/run-case.ts";
+import { runOnBoth } from "../../packages/sandbox/conformance/run-case.ts";
 import type { Run } from "../../packages/sandbox/conformance/run-case.ts";
 import type { Found } from "../../packages/sandbox/conformance/compare.ts";
-import type { Server } from "../../packages/sandbox/conformance/servers.ts";
-import type { Case } from "../../packages/sandbox/conformance/steps.ts";
+import type { Servers } from "../../packages/sandbox/conformance/servers.ts";
 import { textAt } from "../../packages/sandbox/src/json.ts";
 import type { JsonObject } from "../../packages/sandbox/src/json.ts";
 import { judged } from "./judge.ts";
 import { asking, caseOf, examplesFor, installing, kindsOf, serving } from "./kinds.ts";
 import type { Asking, Effort, Kind } from "./kinds.ts";
 import type { Project } from "./read-folder.ts";
-
-export interface Servers {
-  readonly real: Server;
-  readonly sandbox: Server;
-}
 
 /** A request with different answers. */
 export interface Differing {
@@ -44,18 +38,6 @@ export interface Limits extends Effort {
   readonly samples: number;
 }
 
-const onBoth = async (
-  { real, sandbox }: Servers,
-  cases: readonly Case[],
-  prefix: string,
-): Promise<readonly (readonly [Run, Run])[]> => {
-  const [theirs, ours] = await Promise.all([runCases(real, cases, prefix), runCases(sandbox, cases, prefix)]);
-  return theirs.flatMap((run, i) => {
-    const other = ours[i];
-    return other ? [[run, other] as const] : [];
-  });
-};
-
 const isMade = ({ answers: [answer] }: Run): boolean => answer?.code === 201;
 
 /** Installs all definitions of a project; answers the kinds that both servers have. */
@@ -66,13 +48,13 @@ async function install(
   note: (about: string, label: string, runs: readonly [Run, Run], definition: JsonObject) => void,
 ): Promise<Kind[]> {
   const objects = definitions.map(({ object }) => object);
-  const runs = await onBoth(servers, objects.map(installing), `${prefix}i`);
+  const runs = await runOnBoth(servers, objects.map(installing), `${prefix}i`);
   const there = objects.filter((object, i) => {
     const pair = runs[i];
     if (pair) note(textAt(object, "metadata", "name") ?? name, "install", pair, object);
     return pair?.every(isMade) ?? false;
   });
-  const waits = await onBoth(servers, there.map(serving), `${prefix}w`);
+  const waits = await runOnBoth(servers, there.map(serving), `${prefix}w`);
   return there.flatMap((object, i) => {
     const pair = waits[i];
     if (!pair || pair.some(({ answers }) => answers.length > 0)) {
@@ -134,7 +116,7 @@ export async function compareProject(
   );
   const { given, made } = askings([...own, ...others], project, limits, prefix);
   const asked = [...given, ...made.filter(({ kind }) => own.includes(kind))];
-  const runs = await onBoth(servers, asked.map(caseOf), `${prefix}s`);
+  const runs = await runOnBoth(servers, asked.map(caseOf), `${prefix}s`);
   for (const [i, one] of asked.entries()) {
     const pair = runs[i];
     mutations += one.requests.filter(({ isMutation }) => isMutation).length;

@@ -1,24 +1,13 @@
 import { expect, it } from "vitest";
 import { notChecked } from "../../packages/sandbox/conformance/not-checked.ts";
+import { ofSpec } from "../../packages/sandbox/conformance/schemas.ts";
+import { thingsWith } from "../../packages/sandbox/conformance/things.ts";
 import type { Run } from "../../packages/sandbox/conformance/run-case.ts";
 import type { Json } from "../../packages/sandbox/src/json.ts";
 import { judged } from "./judge.ts";
 
 const rule = { rule: "self.a < self.b", message: "a is below b" };
-const definition: Json = {
-  spec: {
-    versions: [
-      {
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: { spec: { type: "object", "x-kubernetes-validations": [rule] } },
-          },
-        },
-      },
-    ],
-  },
-};
+const definition = thingsWith(ofSpec({}, { "x-kubernetes-validations": [rule] }));
 const cause = (message: string, reason = "FieldValueInvalid", field = "spec"): Json => ({
   reason,
   message,

@@ -14,10 +14,11 @@
  * installed without it on both.
  */
 import { parseArgs } from "node:util";
-import { startRealServer, startSandboxServer } from "../../packages/sandbox/conformance/servers.ts";
+import { withServers } from "../../packages/sandbox/conformance/servers.ts";
+import type { Servers } from "../../packages/sandbox/conformance/servers.ts";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { compareProject } from "./compare-project.ts";
-import type { Outcome, Servers } from "./compare-project.ts";
+import type { Outcome } from "./compare-project.ts";
 import type { Kind } from "./kinds.ts";
 import { readFolder } from "./read-folder.ts";
 import { examples, report, summary } from "./report.ts";
@@ -58,17 +59,7 @@ console.error(
   `${read.unreadable} documents that are no YAML are left out; ` +
     `definitions that are installed without their conversion webhook: ${read.withoutWebhook.join(", ") || "none"}`,
 );
-const sandbox = await startSandboxServer();
-try {
-  const real = await startRealServer();
-  try {
-    const outcomes = await compareAll({ real, sandbox });
-    console.log(report(outcomes));
-    const isFine = outcomes.length > 0 && outcomes.every(({ differing }) => differing.length === 0);
-    process.exitCode = isFine ? 0 : 1;
-  } finally {
-    await real.close();
-  }
-} finally {
-  await sandbox.close();
-}
+const outcomes = await withServers(compareAll);
+console.log(report(outcomes));
+const isFine = outcomes.length > 0 && outcomes.every(({ differing }) => differing.length === 0);
+process.exitCode = isFine ? 0 : 1;

@@ -1,8 +1,9 @@
 // The complete list of checks of a real API server that the sandbox lacks. The documents link to it. Comparisons of the
 // two count a refusal for one of these reasons as not checked, never as equal. Test these on a real one:
 // tools/real-cluster (npm run test:real).
-import { field, isObject, listAt, objectAt, textAt } from "../src/json.ts";
+import { field, listAt, textAt } from "../src/json.ts";
 import type { Json } from "../src/json.ts";
+import { parts } from "../src/schema/openapi-schema.ts";
 import { uncheckedFormats } from "../src/schema/string-formats.ts";
 
 export interface NotChecked {
@@ -17,15 +18,10 @@ export interface NotChecked {
 }
 
 /** The rules anywhere in a schema. */
-function rulesIn(schema: Json | undefined): readonly Json[] {
-  if (!isObject(schema)) return [];
-  const parts = [
-    ...["items", "additionalProperties", "not"].map((key) => field(schema, key)),
-    ...["allOf", "anyOf", "oneOf"].flatMap((key) => listAt(schema, key)),
-    ...Object.values(objectAt(schema, "properties")),
-  ];
-  return [...listAt(schema, "x-kubernetes-validations"), ...parts.flatMap(rulesIn)];
-}
+const rulesIn = (schema: Json): readonly Json[] => [
+  ...listAt(schema, "x-kubernetes-validations"),
+  ...parts(schema, "").flatMap(([, part]) => rulesIn(part)),
+];
 
 /** True if the cause is of the rule: with its own message, or with that of the server if it has none or fails. */
 function isOfRule(cause: Json, rule: Json): boolean {
@@ -38,7 +34,7 @@ function isOfRule(cause: Json, rule: Json): boolean {
 
 const rulesOf = (definition: Json): readonly Json[] =>
   listAt(definition, "spec", "versions").flatMap((version) =>
-    rulesIn(field(version, "schema", "openAPIV3Schema")),
+    rulesIn(field(version, "schema", "openAPIV3Schema") ?? {}),
   );
 const isRuleField = (cause: Json): boolean =>
   /x-kubernetes-validations|openAPIV3Schema$/.test(textAt(cause, "field") ?? "") &&

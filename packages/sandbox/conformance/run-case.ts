@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isArray, isObject, isString, sortedJson } from "../src/json.ts";
 import type { Json } from "../src/json.ts";
-import type { Answer, Asked, Server } from "./servers.ts";
+import type { Answer, Asked, Server, Servers } from "./servers.ts";
 import type { Case, Step } from "./steps.ts";
 
 /** The requests and answers of a case on one server, without the steps that only wait. */
@@ -116,4 +116,17 @@ export async function runCases(
   };
   await Promise.all(Array.from({ length: 12 }, worker));
   return results;
+}
+
+/** Runs all cases on both servers at once. The results are in the order of the cases. */
+export async function runOnBoth(
+  { real, sandbox }: Servers,
+  cases: readonly Case[],
+  prefix: string,
+): Promise<readonly (readonly [real: Run, sandbox: Run])[]> {
+  const [theirs, ours] = await Promise.all([runCases(real, cases, prefix), runCases(sandbox, cases, prefix)]);
+  return theirs.flatMap((run, i) => {
+    const other = ours[i];
+    return other ? [[run, other] as const] : [];
+  });
 }

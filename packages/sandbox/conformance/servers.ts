@@ -35,6 +35,11 @@ export interface Server {
   close(): Promise<void>;
 }
 
+export interface Servers {
+  readonly real: Server;
+  readonly sandbox: Server;
+}
+
 function headersOf({ headers, rawHeaders }: IncomingMessage): Record<string, Json> {
   const warnings = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === "warning");
   return {
@@ -138,10 +143,7 @@ export async function startSandboxServer(): Promise<Server> {
   return {
     name: "sandbox",
     startedMs,
-    send: sending(requestPlain, sandbox.url, {
-      agent,
-      token: sandbox.token,
-    }),
+    send: sending(requestPlain, sandbox.url, { agent, token: sandbox.token }),
     close,
   };
 }
@@ -159,4 +161,19 @@ export async function startRealServer(): Promise<Server> {
     await cluster.stop();
   };
   return { name: "real", startedMs, send: sending(requestSecure, url, { agent, ca, cert, key }), close };
+}
+
+/** Starts both servers, and stops them after `use`. Rejects if a server does not start. */
+export async function withServers<T>(use: (servers: Servers) => Promise<T>): Promise<T> {
+  const sandbox = await startSandboxServer();
+  try {
+    const real = await startRealServer();
+    try {
+      return await use({ real, sandbox });
+    } finally {
+      await real.close();
+    }
+  } finally {
+    await sandbox.close();
+  }
 }

@@ -8,8 +8,8 @@ import type { Found } from "./compare.ts";
 import { fixtures } from "./fixtures.ts";
 import { runCase, runCases } from "./run-case.ts";
 import type { Run } from "./run-case.ts";
-import type { Server } from "./servers.ts";
-import { startRealServer, startSandboxServer } from "./servers.ts";
+import { withServers } from "./servers.ts";
+import type { Server, Servers } from "./servers.ts";
 import { runSequences } from "./sequences/run.ts";
 import type { SequencesResult } from "./sequences/run.ts";
 import type { Case } from "./steps.ts";
@@ -66,40 +66,25 @@ function failures(
   });
 }
 
-async function runOn(
-  sandbox: Server,
-  real: Server,
-  { only = "", sequences, seed }: SuiteOptions,
-): Promise<SuiteResult> {
+async function runOn(servers: Servers, { only = "", sequences, seed }: SuiteOptions): Promise<SuiteResult> {
   const cases = allCases.filter(({ name }) => name.includes(only));
-  const ours = await timed(sandbox, cases);
-  const theirs = await timed(real, cases);
+  const ours = await timed(servers.sandbox, cases);
+  const theirs = await timed(servers.real, cases);
   const used = new Set<Allowed>();
   return {
     names: cases.map(({ name }) => name),
     requests: ours.runs.reduce((sum, run) => sum + run.asked.length, 0),
     failed: failures(cases, theirs.runs, ours.runs, used),
     unused: only === "" ? allowedDifferences.filter((one) => !used.has(one)) : [],
-    sequences: await runSequences({ real, sandbox }, { count: sequences, seed }),
+    sequences: await runSequences(servers, { count: sequences, seed }),
     seed,
     times: { sandbox: ours.times, real: theirs.times },
   };
 }
 
 /** Starts both servers, runs all cases and sequences, and stops the servers. Rejects if a server does not start. */
-export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
-  const sandbox = await startSandboxServer();
-  try {
-    const real = await startRealServer();
-    try {
-      return await runOn(sandbox, real, options);
-    } finally {
-      await real.close();
-    }
-  } finally {
-    await sandbox.close();
-  }
-}
+export const runSuite = (options: SuiteOptions): Promise<SuiteResult> =>
+  withServers((servers) => runOn(servers, options));
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 1000 ? 3 : 1)} s`;
 

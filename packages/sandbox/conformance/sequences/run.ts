@@ -1,8 +1,8 @@
 // Many generated sequences on both servers. Each that differs is shortened as long as it differs.
 import { compareRuns } from "../compare.ts";
 import type { Found } from "../compare.ts";
-import { runCase, runCases } from "../run-case.ts";
-import type { Server } from "../servers.ts";
+import { runOnBoth } from "../run-case.ts";
+import type { Servers } from "../servers.ts";
 import type { Case } from "../steps.ts";
 import { sequenceOf } from "./generate.ts";
 import { shrunk } from "./shrink.ts";
@@ -19,17 +19,11 @@ export interface SequencesResult {
   readonly differing: readonly Differing[];
 }
 
-interface Servers {
-  readonly real: Server;
-  readonly sandbox: Server;
-}
-
 /** Every try has a namespace of its own. */
 let tries = 0;
-async function differencesOf({ real, sandbox }: Servers, one: Case): Promise<readonly Found[]> {
-  const id = `t${++tries}`;
-  const [left, right] = await Promise.all([runCase(real, one, id), runCase(sandbox, one, id)]);
-  return compareRuns(left, right);
+async function differencesOf(servers: Servers, one: Case): Promise<readonly Found[]> {
+  const runs = await runOnBoth(servers, [one], `t${++tries}-`);
+  return runs.flatMap(([real, sandbox]) => compareRuns(real, sandbox));
 }
 
 const batch = 100;
@@ -44,16 +38,13 @@ export async function runSequences(
   for (let first = 0; first < count; first += batch) {
     const seeds = Array.from({ length: Math.min(batch, count - first) }, (_, i) => seed + first + i);
     const cases = seeds.map(sequenceOf);
-    const prefix = `q${first}-`;
-    const [theirs, ours] = await Promise.all([
-      runCases(servers.real, cases, prefix),
-      runCases(servers.sandbox, cases, prefix),
-    ]);
+    const runs = await runOnBoth(servers, cases, `q${first}-`);
     for (const [i, one] of cases.entries()) {
-      const [left, right] = [theirs[i], ours[i]];
-      if (!left || !right) continue;
-      requests += right.asked.length;
-      const found = compareRuns(left, right);
+      const pair = runs[i];
+      if (!pair) continue;
+      const [real, sandbox] = pair;
+      requests += sandbox.asked.length;
+      const found = compareRuns(real, sandbox);
       if (found.length === 0) continue;
       const isSmall = differing.length < most;
       const least = isSmall
