@@ -47,7 +47,6 @@ export const quick: Plan = {
   rounds: 1,
   concurrencies: [64],
   processes: [1, 2],
-  warmUp: 100,
   window: 250,
   wakeWindow: 100,
   wakesAtMost: 3_000,

@@ -21,24 +21,14 @@ export const questions = [
 export type Question = (typeof questions)[number];
 
 /** Every figure of a run of the bench. What was not asked is empty. */
-export interface Results {
-  readonly memory: MemoryFigures[];
-  readonly wakes: WakeFigures[];
-  readonly idle: IdleFigures[];
-  readonly runs: RunFigures[];
-  readonly time: WhereTimeGoes[];
-  readonly wakeDuringRun: WakeDuringRunFigures[];
-  readonly takeover: TakeoverFigures[];
-  readonly redisBack: RedisBackFigures[];
-}
-
-export const noResults = (): Results => ({
-  memory: [],
-  wakes: [],
-  idle: [],
-  runs: [],
-  time: [],
-  wakeDuringRun: [],
-  takeover: [],
-  redisBack: [],
+export const noResults = () => ({
+  memory: new Array<MemoryFigures>(),
+  wakes: new Array<WakeFigures>(),
+  idle: new Array<IdleFigures>(),
+  runs: new Array<RunFigures>(),
+  time: new Array<WhereTimeGoes>(),
+  wakeDuringRun: new Array<WakeDuringRunFigures>(),
+  takeover: new Array<TakeoverFigures>(),
+  redisBack: new Array<RedisBackFigures>(),
 });
+export type Results = ReturnType<typeof noResults>;

@@ -2,9 +2,8 @@ import type { ObjectKey } from "@drover/controller";
 
 /** The contenders, in the order of their turns. */
 export const contenderNames = ["drover", "bullmq", "redis"] as const;
-/** Two more for one question only: BullMQ configured to fold adds of one key. */
-export const everyContenderName = [...contenderNames, "bullmq-deduplicated"] as const;
-export type ContenderName = (typeof everyContenderName)[number];
+/** One more for one question only: BullMQ configured to fold adds of one key. */
+export type ContenderName = (typeof contenderNames)[number] | "bullmq-deduplicated";
 
 export const titles: Readonly<Record<ContenderName, string>> = {
   drover: "Drover",
@@ -36,8 +35,7 @@ export interface Working {
 }
 
 /** A process wakes keys, as a bridge does, or runs them, as a function does. */
-export const roles = ["producer", "worker"] as const;
-export type Role = (typeof roles)[number];
+export type Role = "producer" | "worker";
 
 export interface Where {
   /** `redis://127.0.0.1:PORT` */

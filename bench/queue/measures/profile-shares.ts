@@ -30,9 +30,9 @@ export function profileShares(profile: CpuProfile, cpu: number): ProfileShares {
   const functions = new Map<string, number>();
   let sampled = 0;
   const nodes = new Map(profile.nodes.map((node) => [node.id, node.callFrame]));
-  profile.samples.forEach((id, i) => {
+  profile.samples?.forEach((id, i) => {
     const frame = nodes.get(id);
-    const time = profile.timeDeltas[i] ?? 0;
+    const time = profile.timeDeltas?.[i] ?? 0;
     // Starting the profiler is no run's cost.
     if (frame === undefined || frame.functionName === "(idle)" || frame.url === "node:inspector") return;
     sampled += time;

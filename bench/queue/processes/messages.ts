@@ -1,94 +1,91 @@
-import { z } from "zod";
-import { everyContenderName, roles, outcomes } from "../contenders/contender.ts";
+import type { ContenderName, Outcome, Where } from "../contenders/contender.ts";
 
 /** How a bench process is started: one argument, as JSON. */
-export const birth = z.object({
-  contender: z.enum(everyContenderName),
-  url: z.string(),
-  queue: z.string(),
-  role: z.enum(roles),
-});
-export type Birth = z.infer<typeof birth>;
+export interface Birth extends Where {
+  readonly contender: ContenderName;
+}
 
 /** What a run of a bench process does. */
-const handling = z.discriminatedUnion("kind", [
+export type Handling =
   /** Does nothing. `report`: reports the number of runs once per turn of the event loop. */
-  z.object({ kind: z.literal("count"), report: z.boolean() }),
+  | { readonly kind: "count"; readonly report: boolean }
   /** Reports its start, then lasts so many ms. */
-  z.object({ kind: z.literal("announce"), lasts: z.number() }),
-  /** Reports its start, then hangs until a message contains its outcome. */
-  z.object({ kind: z.literal("hold") }),
-]);
-export type Handling = z.infer<typeof handling>;
+  | { readonly kind: "announce"; readonly lasts: number }
+  /** Reports its start, then hangs until `finish` is called with its outcome. */
+  | { readonly kind: "hold" };
 
 /** Keys are numbered: `from` and so on, `distinct` different ones again and again, all below `cycle`. */
-const wakes = z.object({
-  from: z.number(),
-  count: z.number(),
-  distinct: z.number(),
-  cycle: z.number(),
-  perCall: z.number(),
-});
+export interface Wakes {
+  readonly from: number;
+  readonly count: number;
+  readonly distinct: number;
+  readonly cycle: number;
+  readonly perCall: number;
+  /** ms after which no further call is made. */
+  readonly lasts?: number;
+}
 
-const request = z.discriminatedUnion("ask", [
-  /** Wake so many keys, but for no longer than `lasts` ms. Answers `woken`. */
-  z.object({ ask: z.literal("wake"), ...wakes.shape, lasts: z.number().optional() }),
-  z.object({ ask: z.literal("work"), concurrency: z.number(), handling }),
-  z.object({ ask: z.literal("finish"), key: z.string(), outcome: z.enum(outcomes) }),
-  /** Runs so far and CPU time so far. Answers `mark`. */
-  z.object({ ask: z.literal("mark") }),
-  z.object({ ask: z.literal("profile") }),
-  /** Answers `profile`: the CPU profile since it was begun. */
-  z.object({ ask: z.literal("profiled") }),
-  /** Stop working and let go of the server. */
-  z.object({ ask: z.literal("stop") }),
-]);
-export type Request = z.infer<typeof request>;
-export const question = z.object({ id: z.number(), request });
-
-const mark = z.object({
-  runs: z.number(),
+export interface Mark {
+  readonly runs: number;
   /** user + system, µs. */
-  cpu: z.number(),
+  readonly cpu: number;
   /** `now()`: one clock for all processes of the machine, ms. */
-  at: z.number(),
-});
-export type Mark = z.infer<typeof mark>;
+  readonly at: number;
+}
 
-const woken = z.object({
-  wakes: z.number(),
-  began: z.number(),
-  ended: z.number(),
+export interface Woken {
+  readonly wakes: number;
+  readonly began: number;
+  readonly ended: number;
   /** µs. */
-  cpu: z.number(),
-});
-export type Woken = z.infer<typeof woken>;
+  readonly cpu: number;
+}
 
-/** The part of a V8 CPU profile that is looked at. Times in µs. */
-export const cpuProfile = z.object({
-  nodes: z.array(
-    z.object({
-      id: z.number(),
-      callFrame: z.object({ functionName: z.string(), url: z.string(), lineNumber: z.number() }),
-      children: z.array(z.number()).optional(),
-    }),
-  ),
-  samples: z.array(z.number()),
-  timeDeltas: z.array(z.number()),
-});
-export type CpuProfile = z.infer<typeof cpuProfile>;
+/** The part of a V8 CPU profile that is used. Times in µs. */
+export interface CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  }[];
+  readonly samples?: readonly number[] | undefined;
+  readonly timeDeltas?: readonly number[] | undefined;
+}
 
-export const report = z.discriminatedUnion("report", [
-  z.object({ report: z.literal("ready") }),
-  z.object({ report: z.literal("ran"), runs: z.number() }),
-  z.object({ report: z.literal("started"), key: z.string(), at: z.number() }),
-  z.object({ report: z.literal("ended"), key: z.string(), at: z.number() }),
-  z.object({
-    report: z.literal("answer"),
-    id: z.number(),
-    mark: mark.optional(),
-    woken: woken.optional(),
-    profile: cpuProfile.optional(),
-  }),
-]);
-export type Report = z.infer<typeof report>;
+/** The calls that a bench process answers. */
+export interface Calls {
+  /** Wakes keys, and lasts no longer than `lasts`. */
+  readonly wake: (wakes: Wakes) => Promise<Woken>;
+  readonly work: (concurrency: number, handling: Handling) => Promise<void>;
+  /** Ends a run that hangs. */
+  readonly finish: (key: string, outcome: Outcome) => Promise<void>;
+  /** Runs so far and CPU time so far. */
+  readonly mark: () => Promise<Mark>;
+  readonly startProfile: () => Promise<void>;
+  /** The CPU profile since it was started. */
+  readonly stopProfile: () => Promise<CpuProfile>;
+  /** Stops working and lets go of the server; it may be asked to work again. Answers all its runs so far. */
+  readonly stop: () => Promise<Mark>;
+}
+
+export interface Call {
+  readonly id: number;
+  readonly name: keyof Calls;
+  readonly args: readonly unknown[];
+}
+
+/** The start or the end of a run. */
+export interface RunEvent {
+  readonly key: string;
+  readonly at: number;
+}
+
+/** The reports of a bench process. */
+export interface Reports {
+  readonly ready: [];
+  readonly answer: [id: number, value: unknown];
+  /** The number of runs since the last such report. */
+  readonly ran: [runs: number];
+  readonly started: [RunEvent];
+  readonly ended: [RunEvent];
+}
+export type Report = { readonly [Name in keyof Reports]: readonly [Name, ...Reports[Name]] }[keyof Reports];

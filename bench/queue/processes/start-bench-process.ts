@@ -1,52 +1,30 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
+import { fork } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
-import {
-  type Birth,
-  type CpuProfile,
-  type Handling,
-  type Mark,
-  report,
-  type Report,
-  type Request,
-  type Woken,
-} from "./messages.ts";
-import type { Outcome } from "../contenders/contender.ts";
-
-export type Wakes = Omit<Extract<Request, { ask: "wake" }>, "ask">;
+import type { Birth, Call, Calls, Report, Reports, RunEvent } from "./messages.ts";
 
 /** A producer or worker in a process of its own, of one contender. It ends with this process at the latest. */
-export interface BenchProcess {
-  wake(wakes: Wakes): Promise<Woken>;
-  work(concurrency: number, handling: Handling): Promise<void>;
-  finish(key: string, outcome: Outcome): Promise<void>;
-  mark(): Promise<Mark>;
-  /** The CPU profile of what it does until the given promise resolves. */
-  profile(during: () => Promise<void>): Promise<CpuProfile>;
-  /** Stop working and let go of the server; it may be asked to work again. Answers all its runs so far. */
-  stop(): Promise<Mark>;
-  /** Called for each report of a run. One listener at a time. */
-  onReport(listener: (report: Report) => void): void;
+export interface BenchProcess extends Calls {
+  readonly reports: EventEmitter<Reports>;
   /** SIGKILL. Resolves when the process is gone. */
   kill(): Promise<void>;
 }
 
 const program = join(import.meta.dirname, "bench-process.ts");
 
-type Answer = Extract<Report, { report: "answer" }>;
-
+/** @throws if the process ends before it is ready. */
 export async function startBenchProcess(birth: Birth): Promise<BenchProcess> {
   const child = fork(program, [JSON.stringify(birth)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const exited = once(child, "exit");
-  const waiting = new Map<number, PromiseWithResolvers<Answer>>();
-  let listener: (report: Report) => void = () => {};
-  const ready = Promise.withResolvers<undefined>();
+  const reports = new EventEmitter<Reports>();
   child.on("message", (message) => {
-    const received = report.parse(message);
-    if (received.report === "ready") ready.resolve(undefined);
-    else if (received.report === "answer") waiting.get(received.id)?.resolve(received);
-    else listener(received);
+    const [name, ...values] = message as Report;
+    EventEmitter.prototype.emit.call(reports, name, ...values);
   });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  reports.on("answer", (id, value) => waiting.get(id)?.resolve(value));
+  const ready = Promise.withResolvers<undefined>();
+  reports.on("ready", () => ready.resolve(undefined));
   void exited.then(() => {
     const gone = new Error(
       `A bench process of ${birth.contender} ended before it answered; see its output above.`,
@@ -54,39 +32,25 @@ export async function startBenchProcess(birth: Birth): Promise<BenchProcess> {
     for (const { reject } of [ready, ...waiting.values()]) reject(gone);
   });
   await ready.promise;
-  return benchProcess(child, exited, waiting, (wanted) => (listener = wanted));
-}
-
-function benchProcess(
-  child: ChildProcess,
-  exited: Promise<unknown>,
-  waiting: Map<number, PromiseWithResolvers<Answer>>,
-  onReport: BenchProcess["onReport"],
-): BenchProcess {
   let last = 0;
-  const ask = async (request: Request): Promise<Answer> => {
-    const id = (last += 1);
-    const answer = Promise.withResolvers<Answer>();
-    waiting.set(id, answer);
-    child.send({ id, request });
-    return answer.promise.finally(() => waiting.delete(id));
-  };
+  const call =
+    <Name extends keyof Calls>(name: Name) =>
+    (...args: readonly unknown[]): ReturnType<Calls[Name]> => {
+      const id = (last += 1);
+      const answer = Promise.withResolvers<unknown>();
+      waiting.set(id, answer);
+      child.send({ id, name, args } satisfies Call);
+      return answer.promise.finally(() => waiting.delete(id)) as ReturnType<Calls[Name]>;
+    };
   return {
-    wake: async (wakes) => given((await ask({ ask: "wake", ...wakes })).woken),
-    async work(concurrency, handling) {
-      await ask({ ask: "work", concurrency, handling });
-    },
-    async finish(key, outcome) {
-      await ask({ ask: "finish", key, outcome });
-    },
-    mark: async () => given((await ask({ ask: "mark" })).mark),
-    async profile(during) {
-      await ask({ ask: "profile" });
-      await during();
-      return given((await ask({ ask: "profiled" })).profile);
-    },
-    stop: async () => given((await ask({ ask: "stop" })).mark),
-    onReport,
+    wake: call("wake"),
+    work: call("work"),
+    finish: call("finish"),
+    mark: call("mark"),
+    startProfile: call("startProfile"),
+    stopProfile: call("stopProfile"),
+    stop: call("stop"),
+    reports,
     async kill() {
       child.kill("SIGKILL");
       await exited;
@@ -94,8 +58,6 @@ function benchProcess(
   };
 }
 
-function given<T>(value: T | undefined): T {
-  if (value === undefined)
-    throw new Error("A bench process answered another question than the one it was asked.");
-  return value;
-}
+/** The start of the worker's next run. */
+export const nextStart = ({ reports }: BenchProcess): Promise<RunEvent> =>
+  new Promise((resolve) => void reports.once("started", resolve));

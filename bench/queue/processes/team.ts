@@ -1,12 +1,12 @@
 import type { ContenderName, Role } from "../contenders/contender.ts";
-import type { Woken } from "./messages.ts";
+import type { Wakes, Woken } from "./messages.ts";
 import { type BenchProcess, startBenchProcess } from "./start-bench-process.ts";
 
 /** The processes of one contender, and what they have left due on the server. */
 export interface Team {
   readonly name: ContenderName;
   readonly producer: BenchProcess;
-  readonly workers: readonly BenchProcess[];
+  readonly workers: readonly [BenchProcess, ...BenchProcess[]];
   /** Keys that were woken and have not run. */
   due(): number;
   /** Wake `count` keys of which none is due. */
@@ -20,15 +20,12 @@ export interface Team {
   kill(): Promise<void>;
 }
 
-interface WakeHow {
-  /** Keys per call; a bulk by default. */
-  readonly perCall?: number;
-  /** ms after which no further call is made. */
-  readonly lasts?: number;
-}
+/** Keys per call, a bulk by default, and the ms after which no further call is made. */
+type WakeHow = Partial<Pick<Wakes, "perCall" | "lasts">>;
 
 /** A bridge of the shipped size wakes as many in one call. */
 export const bulk = 200;
+const bulks = { perCall: bulk };
 
 export async function startTeam(
   name: ContenderName,
@@ -39,7 +36,8 @@ export async function startTeam(
   const start = (role: Role) => startBenchProcess({ contender: name, url, queue, role });
   const [producer, ...workers] = await Promise.all([
     start("producer"),
-    ...Array.from({ length: workerCount }, () => start("worker")),
+    start("worker"),
+    ...Array.from({ length: workerCount - 1 }, () => start("worker")),
   ]);
   let woken = 0;
   let ran = 0;
@@ -50,20 +48,13 @@ export async function startTeam(
     workers,
     due: () => woken - ran,
     async wake(count, how) {
-      const answer = await producer.wake({
-        from: woken,
-        count,
-        distinct: count,
-        cycle,
-        perCall: bulk,
-        ...how,
-      });
+      const answer = await producer.wake({ from: woken, count, distinct: count, cycle, ...bulks, ...how });
       woken += answer.wakes;
       return answer;
     },
     wakeAgain(count, how) {
       const distinct = Math.min(count, woken - ran);
-      return producer.wake({ from: woken - distinct, count, distinct, cycle, perCall: bulk, ...how });
+      return producer.wake({ from: woken - distinct, count, distinct, cycle, ...bulks, ...how });
     },
     ran: (runs) => void (ran += runs),
     restart(depth) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContenderName } from "../contenders/contender.ts";
-import type { Report } from "../processes/messages.ts";
+import { nextStart } from "../processes/start-bench-process.ts";
 import type { Team } from "../processes/team.ts";
 
 export interface IdleFigures {
@@ -26,17 +26,14 @@ export async function measureIdle(
   { depth, round, wakes }: { depth: number; round: number; wakes: number },
 ): Promise<IdleFigures> {
   const [worker] = team.workers;
-  if (worker === undefined) throw new Error("This question wants a team with a worker.");
-  let started: (report: Report) => void = () => {};
-  worker.onReport((report) => started(report));
   await worker.work(concurrency, { kind: "announce", lasts: 0 });
   const latencies: number[] = [];
   for (let i = -warmUp; i < wakes; i += 1) {
     await delay(rest);
-    const report = new Promise<Report>((resolve) => (started = resolve));
+    const start = nextStart(worker);
     const { began } = await team.wake(1);
-    const received = await report;
-    if (received.report === "started" && i >= 0) latencies.push(received.at - began);
+    const { at } = await start;
+    if (i >= 0) latencies.push(at - began);
   }
   await worker.stop();
   await team.producer.stop();

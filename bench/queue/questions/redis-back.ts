@@ -2,7 +2,7 @@ import { type RedisServer } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContenderName } from "../contenders/contender.ts";
 import { now } from "../../../verification/harness/clock.ts";
-import type { Report } from "../processes/messages.ts";
+import { nextStart } from "../processes/start-bench-process.ts";
 import { startTeam, type Team } from "../processes/team.ts";
 
 export interface RedisBackFigures {
@@ -37,22 +37,18 @@ export async function measureRedisBack(
 
 async function killAndRestart(server: RedisServer, team: Team): Promise<number> {
   const [worker] = team.workers;
-  if (worker === undefined) throw new Error("This question wants a team with a worker.");
-  let started: (report: Report) => void = () => {};
-  const next = () => new Promise<Report>((resolve) => (started = resolve));
-  worker.onReport((report) => started(report));
   await team.wake(backlog);
-  const busy = next();
+  const busy = nextStart(worker);
   await worker.work(concurrency, { kind: "announce", lasts });
   await busy;
   await server.kill();
   await delay(outage);
-  const first = next();
+  const first = nextStart(worker);
   await server.restart();
   const back = now();
-  const report = await first;
+  const { at } = await first;
   await worker.stop();
   await team.producer.stop();
   // It may start before we have seen the answer.
-  return report.report === "started" ? Math.max(0, report.at - back) : NaN;
+  return Math.max(0, at - back);
 }

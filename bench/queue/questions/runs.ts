@@ -2,6 +2,7 @@ import type { RedisServer } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContenderName } from "../contenders/contender.ts";
 import { now } from "../../../verification/harness/clock.ts";
+import { withDeadline } from "../measures/deadline.ts";
 import { serverCpu } from "../measures/server-figures.ts";
 import type { Plan } from "../plan.ts";
 import type { Mark } from "../processes/messages.ts";
@@ -95,22 +96,18 @@ function keepUp(team: Team, workers: readonly BenchProcess[], depth: number): { 
   let wanted = 0;
   const stopping = new AbortController();
   let batch = Promise.withResolvers<undefined>();
-  for (const worker of workers) {
-    worker.onReport((report) => {
-      if (report.report === "ran") ran += report.runs;
-      if (ran >= wanted) batch.resolve(undefined);
-    });
-  }
+  const count = (runs: number): void => {
+    ran += runs;
+    if (ran >= wanted) batch.resolve(undefined);
+  };
+  for (const { reports } of workers) reports.on("ran", count);
   const keeping = (async () => {
     while (!stopping.signal.aborted) {
       batch = Promise.withResolvers();
       wanted += depth;
       await team.wake(depth);
-      const late = setTimeout(
-        () => batch.reject(new Error(`${team.name}: ${wanted - ran} of ${depth} keys did not run.`)),
-        patience,
-      );
-      await batch.promise.finally(() => clearTimeout(late));
+      const missing = (): string => `${team.name}: ${wanted - ran} of ${depth} keys did not run.`;
+      await withDeadline(batch.promise, patience, missing);
     }
   })();
   keeping.catch(() => {}); // Thrown where it is stopped.
@@ -118,6 +115,7 @@ function keepUp(team: Team, workers: readonly BenchProcess[], depth: number): { 
     async stop() {
       stopping.abort();
       await keeping;
+      for (const { reports } of workers) reports.off("ran", count);
     },
   };
 }

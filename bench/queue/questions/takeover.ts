@@ -2,6 +2,7 @@ import type { RedisServer } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContenderName } from "../contenders/contender.ts";
 import { now } from "../../../verification/harness/clock.ts";
+import { withDeadline } from "../measures/deadline.ts";
 import type { BenchProcess } from "../processes/start-bench-process.ts";
 import { startTeam, type Team } from "../processes/team.ts";
 
@@ -40,11 +41,10 @@ export async function measureTakeover(
 
 async function killAll(team: Team): Promise<number[]> {
   const [heir, ...victims] = team.workers;
-  if (heir === undefined) throw new Error("No process is left to take over.");
   const holders = held(victims);
   await team.wake(victims.length * keysEach);
   await Promise.all(victims.map((victim) => victim.work(keysEach, { kind: "hold" })));
-  const keysOf = await holders.all;
+  const keysOf = await holders;
   const taken = takenOver(heir, victims.length * keysEach);
   await heir.work(victims.length * keysEach, { kind: "announce", lasts: 0 });
   const killed = await Promise.all(
@@ -60,34 +60,29 @@ async function killAll(team: Team): Promise<number[]> {
   return killed.map(({ at, keys }) => Math.max(...keys.map((key) => (starts.get(key) ?? Infinity) - at)));
 }
 
-/** Which keys each victim holds, once they all hold what they can. */
-function held(victims: readonly BenchProcess[]): { all: Promise<Map<BenchProcess, string[]>> } {
+/** The keys that each victim holds, once they all hold what they can. */
+function held(victims: readonly BenchProcess[]): Promise<Map<BenchProcess, string[]>> {
   const keysOf = new Map<BenchProcess, string[]>();
   let count = 0;
   const all = Promise.withResolvers<typeof keysOf>();
   for (const victim of victims) {
     const keys: string[] = [];
     keysOf.set(victim, keys);
-    victim.onReport((report) => {
-      if (report.report !== "started") return;
-      keys.push(report.key);
+    victim.reports.on("started", ({ key }) => {
+      keys.push(key);
       if ((count += 1) === victims.length * keysEach) all.resolve(keysOf);
     });
   }
-  return { all: all.promise };
+  return all.promise;
 }
 
 /** When each key started at the heir. */
 function takenOver(heir: BenchProcess, count: number): Promise<Map<string, number>> {
   const starts = new Map<string, number>();
   const all = Promise.withResolvers<typeof starts>();
-  const late = setTimeout(
-    () => all.reject(new Error(`Only ${starts.size} of ${count} keys came.`)),
-    patience,
-  );
-  heir.onReport((report) => {
-    if (report.report === "started" && !starts.has(report.key)) starts.set(report.key, report.at);
+  heir.reports.on("started", ({ key, at }) => {
+    if (!starts.has(key)) starts.set(key, at);
     if (starts.size === count) all.resolve(starts);
   });
-  return all.promise.finally(() => clearTimeout(late));
+  return withDeadline(all.promise, patience, () => `Only ${starts.size} of ${count} keys came.`);
 }

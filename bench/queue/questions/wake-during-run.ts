@@ -1,7 +1,7 @@
 import type { RedisServer } from "@drover/local-servers";
 import { setTimeout as delay } from "node:timers/promises";
 import { againAfter, type ContenderName, type Outcome, outcomes } from "../contenders/contender.ts";
-import type { Report } from "../processes/messages.ts";
+import { withDeadline } from "../measures/deadline.ts";
 import type { BenchProcess } from "../processes/start-bench-process.ts";
 import { startTeam } from "../processes/team.ts";
 
@@ -29,7 +29,6 @@ export async function measureWakeDuringRun(
   team.restart(count * outcomes.length);
   try {
     const [worker] = team.workers;
-    if (worker === undefined) throw new Error("This question wants a team with a worker.");
     const keys = followKeys(worker);
     await worker.work(atOnce, { kind: "hold" });
     for (const outcome of outcomes) {
@@ -57,63 +56,54 @@ interface Story {
   runs: number;
 }
 
-interface Followed {
-  /** In their first run. */
-  readonly running: Set<string>;
-  /** Between their first run and their second. */
-  readonly waiting: Set<string>;
-  /** Ends a first run. */
-  end(key: string, outcome: Outcome): Promise<void>;
-  storiesOf(outcome: Outcome): { spans: number[]; runsPerKey: number };
-  /** Resolves with those in their first run. */
-  until(condition: () => boolean): Promise<Set<string>>;
-}
-
 /** A key's first run is left to the caller; every later one is ended at once, and well. */
-function followKeys(worker: BenchProcess): Followed {
+function followKeys(worker: BenchProcess) {
+  /** In their first run. */
   const running = new Set<string>();
+  /** Between their first run and their second. */
   const waiting = new Set<string>();
   const stories = new Map<string, Story>();
   let look = (): void => {};
-  const started = ({ key, at }: Extract<Report, { report: "started" }>): void => {
+  worker.reports.on("started", ({ key, at }) => {
     const story = stories.get(key);
-    if (story === undefined) {
-      running.add(key);
-      return;
+    if (story === undefined) running.add(key);
+    else {
+      story.runs += 1;
+      if (waiting.delete(key)) story.span = at - story.endedAt;
+      void worker.finish(key, "done");
     }
-    story.runs += 1;
-    if (waiting.delete(key)) story.span = at - story.endedAt;
-    void worker.finish(key, "done");
-  };
-  worker.onReport((report) => {
-    if (report.report === "started") started(report);
-    const story = report.report === "ended" ? stories.get(report.key) : undefined;
-    if (report.report === "ended" && story?.endedAt === 0) story.endedAt = report.at;
+    look();
+  });
+  worker.reports.on("ended", ({ key, at }) => {
+    const story = stories.get(key);
+    if (story?.endedAt === 0) story.endedAt = at;
     look();
   });
   return {
     running,
     waiting,
-    async end(key, outcome) {
+    /** Ends a first run. */
+    async end(key: string, outcome: Outcome) {
       running.delete(key);
       waiting.add(key);
       stories.set(key, { outcome, endedAt: 0, span: 0, runs: 1 });
       await worker.finish(key, outcome);
     },
-    storiesOf(wanted) {
+    storiesOf(wanted: Outcome) {
       const found = [...stories.values()].filter(({ outcome }) => outcome === wanted);
       const runs = found.reduce((sum, story) => sum + story.runs, 0);
       return { spans: found.map(({ span }) => span), runsPerKey: runs / found.length };
     },
-    async until(condition) {
+    /** Resolves with the keys in their first run. */
+    async until(condition: () => boolean) {
       const met = Promise.withResolvers<undefined>();
       look = () => condition() && met.resolve(undefined);
       look();
-      const late = setTimeout(
-        () => met.reject(new Error("A key that was woken during its run did not run again.")),
+      await withDeadline(
+        met.promise,
         patience,
+        () => "A key that was woken during its run did not run again.",
       );
-      await met.promise.finally(() => clearTimeout(late));
       return new Set(running);
     },
   };

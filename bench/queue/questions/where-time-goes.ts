@@ -33,27 +33,21 @@ export async function measureWhereTimeGoes(
   plan: Plan,
 ): Promise<WhereTimeGoes> {
   const [worker] = team.workers;
-  if (worker === undefined) throw new Error("This question wants a team with a worker.");
   if (!isKeptUp(cell.depth)) await team.wake(Math.max(0, cell.depth - team.due()));
   return whileWorking(team, [worker], cell, async () => {
     await delay(plan.warmUp);
-    let [runs, cpu, serverTime] = [0, 0, 0];
-    let commands: CommandFigures[] = [];
-    const profile = await worker.profile(async () => {
-      await resetCommandFigures(server);
-      const [before, serverBefore] = [await worker.mark(), await serverCpu(server)];
-      await delay(plan.profile);
-      const after = await worker.mark();
-      runs = after.runs - before.runs;
-      cpu = after.cpu - before.cpu;
-      serverTime = (await serverCpu(server)) - serverBefore;
-      commands = await commandFigures(server);
-    });
+    await worker.startProfile();
+    await resetCommandFigures(server);
+    const [before, serverBefore] = [await worker.mark(), await serverCpu(server)];
+    await delay(plan.profile);
+    const after = await worker.mark();
+    const serverTime = (await serverCpu(server)) - serverBefore;
+    const commands = await commandFigures(server);
     return {
       ...cell,
       contender: team.name,
-      runs,
-      worker: profileShares(profile, cpu),
+      runs: after.runs - before.runs,
+      worker: profileShares(await worker.stopProfile(), after.cpu - before.cpu),
       server: commands,
       serverCpu: serverTime,
     };

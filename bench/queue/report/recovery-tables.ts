@@ -9,16 +9,11 @@ const spansOf = (spans: readonly number[]): string[] => [
   ...[50, 99, 100].map((percent) => figure(percentile(spans, percent))),
 ];
 
-export const takeover = ({ takeover }: Results): string =>
+/** A row for each contender whose processes or server were killed. */
+export const afterKills = (figures: Results["takeover"] | Results["redisBack"]): string =>
   table(
     ["", "kills", "p50", "p99", "max"],
-    takeover.map(({ contender, spans }) => [titles[contender], ...spansOf(spans)]),
-  );
-
-export const redisBack = ({ redisBack }: Results): string =>
-  table(
-    ["", "kills", "p50", "p99", "max"],
-    redisBack.map(({ contender, spans }) => [titles[contender], ...spansOf(spans)]),
+    figures.map(({ contender, spans }) => [titles[contender], ...spansOf(spans)]),
   );
 
 const asked: Readonly<Record<Outcome, string>> = {

@@ -1,7 +1,7 @@
 import { type Circumstances, percents } from "../../report/command-line.ts";
 import type { Results } from "../results.ts";
 import { goals } from "./goals.ts";
-import { redisBack, takeover, wakeDuringRun } from "./recovery-tables.ts";
+import { afterKills, wakeDuringRun } from "./recovery-tables.ts";
 import { cpuPerRun, idleLatency, memory, runsPerSecond, wakesPerSecond } from "./throughput-tables.ts";
 import { hotFunctions, serverTime, workerTime } from "./time-tables.ts";
 
@@ -17,7 +17,7 @@ interface Section {
   readonly body: (results: Results) => string;
 }
 
-const throughput: readonly Section[] = [
+const sections: readonly Section[] = [
   { of: "runs", title: "Runs per second", note: "An empty handler.", body: runsPerSecond },
   {
     of: "runs",
@@ -38,20 +38,17 @@ const throughput: readonly Section[] = [
     body: idleLatency,
   },
   { of: "memory", title: "Bytes of Redis memory per due key", note: "", body: memory },
-];
-
-const recovery: readonly Section[] = [
   {
     of: "takeover",
     title: "Takeover, ms",
     note: "From SIGKILL of a worker process to the start of the last of its four keys elsewhere. BullMQ with its defaults.",
-    body: takeover,
+    body: ({ takeover }) => afterKills(takeover),
   },
   {
     of: "redisBack",
     title: "Redis back, ms",
     note: "SIGKILL, 3 s away, started again with its data: from its first answer to the next start of a run.",
-    body: redisBack,
+    body: ({ redisBack }) => afterKills(redisBack),
   },
   {
     of: "wakeDuringRun",
@@ -59,9 +56,6 @@ const recovery: readonly Section[] = [
     note: "From the end of that run to the start of the next. BullMQ with `deduplication: { id, keepLastIfActive: true, reschedule: true }`.",
     body: wakeDuringRun,
   },
-];
-
-const time: readonly Section[] = [
   {
     of: "time",
     title: "Where a worker's time goes, µs per run",
@@ -79,7 +73,7 @@ const time: readonly Section[] = [
 
 /** One section per question that was asked, as Markdown. */
 export function report(results: Results, circumstances: Measured): string {
-  const asked = [...throughput, ...recovery, ...time].filter(({ of }) => results[of].length > 0);
+  const asked = sections.filter(({ of }) => results[of].length > 0);
   return [
     head(circumstances),
     "## Goals",

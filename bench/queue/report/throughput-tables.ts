@@ -4,15 +4,35 @@ import type { RunFigures } from "../questions/runs.ts";
 import type { WakeFigures } from "../questions/wakes.ts";
 import type { Results } from "../results.ts";
 import { figure, range, table } from "../../report/markdown.ts";
+import { ratios } from "../../report/ratios.ts";
 import { distinct, perContender, spreadOf } from "./select.ts";
 
 const names = perContender((name) => titles[name]);
 const shown = (found: ReturnType<typeof spreadOf>): string => (found === undefined ? "-" : range(found));
 
+/** The medians of two processes, added for the reader: `worker + server`. */
+function cpuShown<F extends { readonly serverCpu: number }>(
+  figures: readonly F[],
+  which: (f: F) => boolean,
+  clientCpu: (f: F) => number,
+): string {
+  const client = spreadOf(figures, which, clientCpu);
+  const server = spreadOf(figures, which, (f) => f.serverCpu);
+  return client && server ? `${figure(client.median)} + ${figure(server.median)}` : "-";
+}
+
+/** A figure of each contender, with so many keys due. */
+const shownAt = <F extends { readonly depth: number; readonly contender: string }>(
+  figures: readonly F[],
+  depth: number,
+  what: (f: F) => number,
+): string[] =>
+  perContender((name) => shown(spreadOf(figures, (f) => f.depth === depth && f.contender === name, what)));
+
 export const runsPerSecond = ({ runs }: Results): string =>
   table(
     ["keys due", "processes", "runs at once, each", ...names],
-    cellsOf(runs).map((cell) => [
+    oneOfEach(runs).map((cell) => [
       ...nameOf(cell),
       ...perContender((name) => shown(spreadOf(runs, isOf(cell, name), (f) => f.runsPerSecond))),
     ]),
@@ -23,13 +43,9 @@ export const runsPerSecond = ({ runs }: Results): string =>
 export const cpuPerRun = ({ runs }: Results): string =>
   table(
     ["keys due", "processes", "runs at once, each", ...names, "Drover / BullMQ"],
-    cellsOf(runs).map((cell) => [
+    oneOfEach(runs).map((cell) => [
       ...nameOf(cell),
-      ...perContender((name) => {
-        const worker = spreadOf(runs, isOf(cell, name), (f) => f.workerCpu);
-        const server = spreadOf(runs, isOf(cell, name), (f) => f.serverCpu);
-        return worker && server ? `${figure(worker.median)} + ${figure(server.median)}` : "-";
-      }),
+      ...perContender((name) => cpuShown(runs, isOf(cell, name), (f) => f.workerCpu)),
       range(spread(cpuRatios(runs, cell))),
     ]),
     3,
@@ -39,21 +55,16 @@ export const cpuPerRun = ({ runs }: Results): string =>
 export function cpuRatios(runs: readonly RunFigures[], cell: RunFigures): number[] {
   const cpuOf = (name: "drover" | "bullmq") =>
     runs.filter(isOf(cell, name)).map((f) => f.workerCpu + f.serverCpu);
-  const theirs = cpuOf("bullmq");
-  return cpuOf("drover").map((ours, round) => ours / (theirs[round] ?? NaN));
+  return ratios(cpuOf("drover"), cpuOf("bullmq"));
 }
 
 export const wakesPerSecond = ({ wakes }: Results): string =>
   table(
     ["keys due", "in one call", ...names, "CPU per wake, µs: Drover", "BullMQ"],
-    wakeRows(wakes).map(({ depth, kind }) => {
+    oneOfEach(wakes).map(({ depth, kind }) => {
       const of = (name: string) => (f: WakeFigures) =>
         f.depth === depth && f.kind === kind && f.contender === name;
-      const cpu = (name: string) => {
-        const producer = spreadOf(wakes, of(name), (f) => f.producerCpu);
-        const server = spreadOf(wakes, of(name), (f) => f.serverCpu);
-        return producer && server ? `${figure(producer.median)} + ${figure(server.median)}` : "-";
-      };
+      const cpu = (name: string) => cpuShown(wakes, of(name), (f) => f.producerCpu);
       return [
         figure(depth),
         inOneCall[kind],
@@ -74,15 +85,7 @@ export const idleLatency = ({ idle }: Results): string =>
       [50, 99].map((percent) => [
         figure(depth),
         `p${percent}`,
-        ...perContender((name) =>
-          shown(
-            spreadOf(
-              idle,
-              (f) => f.depth === depth && f.contender === name,
-              (f) => percentile(f.latencies, percent),
-            ),
-          ),
-        ),
+        ...shownAt(idle, depth, (f) => percentile(f.latencies, percent)),
       ]),
     ),
     2,
@@ -93,21 +96,13 @@ export const memory = ({ memory }: Results): string =>
     ["keys due", ...names],
     distinct(memory, (f) => f.depth).map((depth) => [
       figure(depth),
-      ...perContender((name) =>
-        shown(
-          spreadOf(
-            memory,
-            (f) => f.depth === depth && f.contender === name,
-            (f) => f.bytesPerKey,
-          ),
-        ),
-      ),
+      ...shownAt(memory, depth, (f) => f.bytesPerKey),
     ]),
   );
 
-/** One figure of each cell that was measured. */
-const cellsOf = (runs: readonly RunFigures[]): RunFigures[] =>
-  runs.filter((f) => f.contender === "drover" && f.round === 1);
+/** One figure of each row that was measured. */
+const oneOfEach = <F extends RunFigures | WakeFigures>(figures: readonly F[]): F[] =>
+  figures.filter((f) => f.contender === "drover" && f.round === 1);
 
 const nameOf = ({ depth, processes, concurrency }: RunFigures): string[] => [
   figure(depth),
@@ -122,6 +117,3 @@ const isOf =
     f.depth === cell.depth &&
     f.processes === cell.processes &&
     f.concurrency === cell.concurrency;
-
-const wakeRows = (wakes: readonly WakeFigures[]): WakeFigures[] =>
-  wakes.filter((f) => f.contender === "drover" && f.round === 1);

@@ -18,6 +18,15 @@ export interface Stage {
   readonly progress: (line: string) => void;
 }
 
+/** A round with so many keys due. */
+interface Round extends Stage {
+  readonly teams: readonly Team[];
+  readonly depth: number;
+  readonly round: number;
+  /** Empties the server. */
+  readonly startAfresh: () => Promise<void>;
+}
+
 /** Everything that is asked with so and so many keys due: contenders take turns, round after round. */
 export async function measureThroughput(stage: Stage): Promise<void> {
   const { server, plan } = stage;
@@ -44,20 +53,21 @@ async function measureDepth(
     for (const team of [...teams, ...idlers]) team.restart(depth);
   };
   await startAfresh();
-  for (let round = 1; round <= plan.rounds; round += 1) {
-    progress(`${depth} keys due, round ${round} of ${plan.rounds}`);
+  for (let number = 1; number <= plan.rounds; number += 1) {
+    const round: Round = { ...stage, teams, depth, round: number, startAfresh };
+    progress(`${depth} keys due, round ${number} of ${plan.rounds}`);
     for (const team of teams) {
       if (isKeptUp(depth)) await startAfresh();
-      if (team.due() === 0) results.memory.push(await measureMemory(server, team, depth, round));
+      if (team.due() === 0) results.memory.push(await measureMemory(server, team, depth, number));
     }
-    if (asked("wakes")) await measureAllWakes(stage, teams, depth, round, startAfresh);
+    if (asked("wakes")) await measureAllWakes(round);
     if (asked("idle")) {
       for (const [i, idler] of idlers.entries()) {
-        await makeDue(teams[i], depth, startAfresh);
-        results.idle.push(await measureIdle(idler, { depth, round, wakes: plan.idleWakes }));
+        await makeDue(teams[i], round);
+        results.idle.push(await measureIdle(idler, { depth, round: number, wakes: plan.idleWakes }));
       }
     }
-    if (asked("runs")) await measureAllRuns(stage, teams, depth, round, startAfresh);
+    if (asked("runs")) await measureAllRuns(round);
   }
   if (asked("time") && depth === Math.max(...plan.depths)) {
     for (const team of teams) {
@@ -67,17 +77,12 @@ async function measureDepth(
   }
 }
 
-async function measureAllWakes(
-  { server, plan, results }: Stage,
-  teams: readonly Team[],
-  depth: number,
-  round: number,
-  startAfresh: () => Promise<void>,
-): Promise<void> {
+async function measureAllWakes(now: Round): Promise<void> {
+  const { server, plan, results, teams, depth, round } = now;
   for (const kind of wakeKinds) {
     for (const team of teams) {
       if (!canWake(team, kind)) continue;
-      await makeDue(team, depth, startAfresh);
+      await makeDue(team, now);
       results.wakes.push(await measureWakes(server, team, kind, { depth, round, plan }));
       await team.producer.stop();
     }
@@ -87,13 +92,8 @@ async function measureAllWakes(
 /** Only Drover folds: to the others every wake is one more run. */
 const canWake = ({ name }: Team, kind: WakeKind): boolean => kind !== "folded" || name === "drover";
 
-async function measureAllRuns(
-  { server, plan, results }: Stage,
-  teams: readonly Team[],
-  depth: number,
-  round: number,
-  startAfresh: () => Promise<void>,
-): Promise<void> {
+async function measureAllRuns(now: Round): Promise<void> {
+  const { server, plan, results, teams, depth, round, startAfresh } = now;
   if (isKeptUp(depth)) await startAfresh();
   for (const processes of plan.processes) {
     for (const concurrency of plan.concurrencies) {
@@ -106,11 +106,7 @@ async function measureAllRuns(
 }
 
 /** `depth` keys due, exactly where that is quick, at least where it is not. The queue is closed afterwards. */
-async function makeDue(
-  team: Team | undefined,
-  depth: number,
-  startAfresh: () => Promise<void>,
-): Promise<void> {
+async function makeDue(team: Team | undefined, { depth, startAfresh }: Round): Promise<void> {
   if (team === undefined) return;
   if (isKeptUp(depth)) await startAfresh();
   await team.wake(Math.max(0, depth - team.due()));
