@@ -1,33 +1,13 @@
-import type { Log } from "@drover/controller";
 import { type RedisCluster, redisRequest, startRedis, startRedisCluster } from "@drover/local-servers";
 import { Queue, Worker } from "bullmq";
 import { Cluster } from "ioredis";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { redisUserAdmin } from "./users/redis-user-admin.ts";
-import { connectRedis, disconnectRedis } from "./redis-connection.ts";
+import { connectionsUnderTest } from "./connections.fixture.ts";
+import { disconnectRedis } from "./redis-connection.ts";
 import { type RedisConnection, primariesOf } from "./redis-servers.ts";
 
-const lines: unknown[] = [];
-/** Of an old server there is more to say: patch-levels.test.ts. */
-const line = (fields: object, message: string): void => {
-  if (!message.includes("known faults")) lines.push({ ...fields, message });
-};
-const log: Log = { debug: () => {}, info: line, warn: line, error: line };
-
-const opened: RedisConnection[] = [];
-const connect = async (
-  url: string,
-  more: { password?: string; connectTimeout?: number; loadsScripts?: boolean } = {},
-) => {
-  const redis = await connectRedis({ url, clientName: "test", log, ...more });
-  opened.push(redis);
-  return redis;
-};
-beforeEach(() => void lines.splice(0));
-afterEach(() => {
-  for (const redis of opened.splice(0)) redis.disconnect();
-});
-
+const { lines, connect } = connectionsUnderTest();
 const prefix = "{drover:x}";
 
 describe("on three primaries", () => {

@@ -1,4 +1,3 @@
-import type { Log } from "@drover/controller";
 import {
   freePort,
   type RedisPair,
@@ -10,31 +9,35 @@ import {
 } from "@drover/local-servers";
 import { Queue, Worker } from "bullmq";
 import { createServer } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connectRedis, disconnectRedis } from "./redis-connection.ts";
-import type { RedisConnection } from "./redis-servers.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectionsUnderTest } from "./connections.fixture.ts";
+import { disconnectRedis } from "./redis-connection.ts";
 import { redisRefusalOf } from "./redis-errors.ts";
 
-const lines: string[] = [];
-/** Of an old server there is more to say: patch-levels.test.ts. */
-const line = (_fields: object, message: string): void => {
-  if (!message.includes("known faults")) lines.push(message);
-};
-const log: Log = { debug: () => {}, info: line, warn: line, error: line };
+const { lines, connect } = connectionsUnderTest();
+const messages = (): readonly string[] => lines.map(({ message }) => message);
 
-const opened: RedisConnection[] = [];
-const connect = async (
-  url: string,
-  more: { socketTimeout?: number; connectTimeout?: number; password?: string; loadsScripts?: boolean } = {},
-) => {
-  const redis = await connectRedis({ url, clientName: "test", log, ...more });
-  opened.push(redis);
-  return redis;
-};
-beforeEach(() => void lines.splice(0));
-afterEach(() => {
-  for (const redis of opened.splice(0)) redis.disconnect();
-});
+/**
+ * Starts a server that answers INFO with `info`, and OK to every other command; `answer` returns other answers, or an
+ * empty one.
+ */
+async function startFakeRedis(
+  info: string,
+  answer: (command: string) => string | undefined,
+): Promise<{ readonly url: string; readonly stop: () => void }> {
+  const port = await freePort();
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (data) => {
+      for (const [, name = ""] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+        const command = name.toLowerCase();
+        const usual = command === "info" ? `$${info.length}\r\n${info}\r\n` : "+OK\r\n";
+        socket.write(answer(command) ?? usual);
+      }
+    });
+  }).listen(port, "127.0.0.1");
+  return { url: `redis://127.0.0.1:${port}`, stop: () => server.close() };
+}
 
 describe("on one server", () => {
   let server: RedisServer;
@@ -67,10 +70,10 @@ describe("on one server", () => {
 
   it("warns that a connection to another machine is not encrypted, and says what to do", async () => {
     await connect(server.url);
-    expect(lines.join()).not.toMatch(/encrypted/);
+    expect(messages().join()).not.toMatch(/encrypted/);
     // The same server, under an address that does not look like loopback.
     await connect(`redis://[::ffff:127.0.0.1]:${server.port}`);
-    expect(lines.join()).toMatch(/not encrypted.*rediss:\/\/.*DROVER_REDIS_CA_FILE/);
+    expect(messages().join()).toMatch(/not encrypted.*rediss:\/\/.*DROVER_REDIS_CA_FILE/);
   });
 
   it("a write that meets a replica waits until it is a primary again, and is done once", async () => {
@@ -128,7 +131,10 @@ describe("on one server", () => {
     await server.restart();
     expect(await writing).toBe(1);
     expect(await redis.dbsize()).toBe(2001);
-    expect(lines).toEqual(["Redis is not reachable; trying again until it is", "Redis is reachable again"]);
+    expect(messages()).toEqual([
+      "Redis is not reachable; trying again until it is",
+      "Redis is reachable again",
+    ]);
   });
 
   it("a start that is too early says that the server still loads its data", async () => {
@@ -228,7 +234,7 @@ describe("on one server", () => {
     expect(await redis.incr("n")).toBe(1);
     network.hold();
     const writing = redis.incr("n");
-    await expect.poll(() => lines).toEqual(["Redis is not reachable; trying again until it is"]);
+    await expect.poll(messages).toEqual(["Redis is not reachable; trying again until it is"]);
     network.mend();
     // What was sent into the silence may have arrived.
     expect([2, 3]).toContain(await writing);
@@ -273,7 +279,7 @@ const clients = async (port: number, name: string): Promise<number> =>
 it("a connection to a server that is refused is closed", async () => {
   const args = ["--maxmemory-policy", "allkeys-lru"];
   const unfit = await startRedis({ persistence: false, args });
-  await expect(connectRedis({ url: unfit.url, clientName: "refused", log })).rejects.toThrow(/evicts keys/);
+  await expect(connect(unfit.url, { clientName: "refused" })).rejects.toThrow(/evicts keys/);
   await expect.poll(() => clients(unfit.port, "refused")).toBe(0);
   await unfit.stop();
 });
@@ -281,50 +287,34 @@ it("a connection to a server that is refused is closed", async () => {
 it("is given up when its caller's signal fires, though the server stopped answering, and not once it is made", async () => {
   const server = await startRedis({ persistence: false });
   const made = new AbortController();
-  const redis = await connectRedis({ url: server.url, clientName: "made", log, signal: made.signal });
-  opened.push(redis);
+  const redis = await connect(server.url, { signal: made.signal });
   made.abort(new Error("too late"));
   expect(await redis.ping()).toBe("PONG");
   // It answers until the connection is ready, and to nothing after that.
   const asked = Promise.withResolvers<undefined>();
-  const port = await freePort();
-  const info = "redis_version:7.4.6\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n";
   let infos = 0;
-  const mute = createServer((socket) => {
-    socket.on("error", () => undefined);
-    socket.on("data", (data) => {
-      for (const [, name] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
-        if (name?.toLowerCase() !== "info") socket.write("+OK\r\n");
-        else if (++infos === 1) socket.write(`$${info.length}\r\n${info}\r\n`);
-        else asked.resolve(undefined);
-      }
-    });
-  }).listen(port, "127.0.0.1");
+  const info = "redis_version:7.4.6\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n";
+  const mute = await startFakeRedis(info, (command) => {
+    if (command !== "info" || ++infos === 1) return undefined;
+    asked.resolve(undefined);
+    return "";
+  });
   const leave = new AbortController();
-  const url = `redis://127.0.0.1:${port}`;
-  const connecting = connectRedis({ url, clientName: "left", log, signal: leave.signal });
+  const connecting = connect(mute.url, { signal: leave.signal });
   await asked.promise;
   leave.abort(new Error("waited long enough"));
   await expect(connecting).rejects.toThrow();
-  mute.close();
+  mute.stop();
   await server.stop();
 });
 
 it("a Redis that is too old is refused", async () => {
-  const port = await freePort();
-  const old = createServer((socket) => {
-    const info = "redis_version:6.2.14\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n";
-    socket.on("data", (data) => {
-      for (const [, name] of data.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
-        if (name?.toLowerCase() === "info") socket.write(`$${info.length}\r\n${info}\r\n`);
-        else socket.write(name?.toLowerCase() === "hello" ? "-NOPROTO\r\n" : "+OK\r\n");
-      }
-    });
-  }).listen(port, "127.0.0.1");
-  await expect(connect(`redis://127.0.0.1:${port}`)).rejects.toThrow(
+  const info = "redis_version:6.2.14\r\nrole:master\r\nmaxmemory_policy:noeviction\r\n";
+  const old = await startFakeRedis(info, (command) => (command === "hello" ? "-NOPROTO\r\n" : undefined));
+  await expect(connect(old.url)).rejects.toThrow(
     /is version 6\.2\.14, too old\. Use Redis 7 or newer, or Valkey/,
   );
-  old.close();
+  old.stop();
 });
 
 it("a password that is given apart goes with the user of the URL, whatever is in it", async () => {

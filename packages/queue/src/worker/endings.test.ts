@@ -65,10 +65,8 @@ afterEach(async () => {
   fault = {};
   for (const { end } of runs) end(done);
   const left = vi.fn();
-  void worker
-    .drain(0)
-    .then(() => queue.close())
-    .then(left);
+  const closed = worker.drain(0).then(() => queue.close());
+  void closed.then(left);
   for (let i = 0; i < 200 && left.mock.calls.length === 0; i++) await pass(100);
   expect(left).toHaveBeenCalled();
   expect(clock.next).toBeUndefined(); // nothing is left behind
