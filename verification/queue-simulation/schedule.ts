@@ -70,10 +70,7 @@ const trouble = fc.constantFrom<Fault>(
 );
 const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 8, arbitrary: fc.constant("none" as const) },
-  {
-    weight: 1,
-    arbitrary: trouble,
-  },
+  { weight: 1, arbitrary: trouble },
 );
 const worker = fc.nat(workers - 1);
 const producer = fc.nat(producers - 1);
@@ -108,72 +105,44 @@ const terms: fc.Arbitrary<Terms> = fc.record(
   { requiredKeys: ["slots", "version"] },
 );
 const wakeClass = fc.constantFrom<WakeClass>("change", "change", "listing", "resync");
+
+/** A command that is drawn with a weight; its other fields are drawn, too. */
+const drawn = <Do extends Command["do"], Fields extends object>(
+  weight: number,
+  names: readonly Do[],
+  fields: fc.Arbitrary<Fields>,
+) => ({
+  weight,
+  arbitrary: fc.tuple(fc.constantFrom(...names), fields).map(([name, others]) => ({ do: name, ...others })),
+});
+const serverFaults = [
+  "lose jobs",
+  "double jobs",
+  "lose messages",
+  "restart",
+  "snapshot",
+  "fail over",
+  "flush",
+] as const;
+const processFaults = ["freeze", "thaw", "cut", "deny", "mend", "mend", "kill"] as const;
 const command: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 10,
-    arbitrary: fc.record({
-      do: fc.constant("change" as const),
-      key,
-      recreate: fc.nat(9).map((n) => n === 0),
-    }),
-  },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant("change part" as const), key, part }) },
-  {
-    weight: 10,
-    arbitrary: fc.record({ do: fc.constant("deliver" as const), producer, class: wakeClass, fault }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("list" as const), producer }) },
-  { weight: 8, arbitrary: fc.record({ do: fc.constant("take" as const), worker, fault }) },
-  { weight: 10, arbitrary: fc.record({ do: fc.constant("receive" as const), worker, fault }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("trouble" as const), worker, fault: trouble }) },
-  { weight: 14, arbitrary: fc.record({ do: fc.constant("finish" as const), worker, outcome, fault }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("late advertisement" as const), worker }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("disconnect" as const),
-      worker,
-      how: fc.constantFrom<Ending>("breaks", "ends", "vanishes"),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constantFrom("freeze", "thaw", "cut", "deny", "mend", "mend", "kill"),
-      worker,
-    }),
-  },
-  {
-    weight: 14,
-    arbitrary: fc.record({
-      do: fc.constant("advance" as const),
-      ms: fc.constantFrom(1, 10, 60, 150, 350, 700, 2_500),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("step clock" as const), ms: fc.constantFrom(-5_000, -500, 50) }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constantFrom(
-        "lose jobs" as const,
-        "double jobs" as const,
-        "lose messages" as const,
-        "restart" as const,
-        "snapshot" as const,
-        "fail over" as const,
-        "flush" as const,
-      ),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constantFrom("pause" as const, "resume" as const), scope: fc.nat(2) }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("force" as const), key }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("roll out" as const), worker, terms }) },
+  drawn(10, ["change"], fc.record({ key, recreate: fc.nat(9).map((n) => n === 0) })),
+  drawn(6, ["change part"], fc.record({ key, part })),
+  drawn(10, ["deliver"], fc.record({ producer, class: wakeClass, fault })),
+  drawn(2, ["list"], fc.record({ producer })),
+  drawn(8, ["take"], fc.record({ worker, fault })),
+  drawn(10, ["receive"], fc.record({ worker, fault })),
+  drawn(4, ["trouble"], fc.record({ worker, fault: trouble })),
+  drawn(14, ["finish"], fc.record({ worker, outcome, fault })),
+  drawn(2, ["late advertisement"], fc.record({ worker })),
+  drawn(2, ["disconnect"], fc.record({ worker, how: fc.constantFrom<Ending>("breaks", "ends", "vanishes") })),
+  drawn(3, processFaults, fc.record({ worker })),
+  drawn(14, ["advance"], fc.record({ ms: fc.constantFrom(1, 10, 60, 150, 350, 700, 2_500) })),
+  drawn(1, ["step clock"], fc.record({ ms: fc.constantFrom(-5_000, -500, 50) })),
+  drawn(4, serverFaults, fc.constant({})),
+  drawn(2, ["pause", "resume"], fc.record({ scope: fc.nat(2) })),
+  drawn(1, ["force"], fc.record({ key })),
+  drawn(2, ["roll out"], fc.record({ worker, terms })),
 );
 
 /** A change from one end to the other: a cached object is used only after two of a key in a row. */
