@@ -91,7 +91,7 @@ it("a process ends when its function is deleted; the next process serves the fun
   await cluster.remove(buckets);
   expect(await first.exited).toMatchObject({ code: 1 });
   expect(readFileSync(first.logFile, "utf8")).toMatch(
-    /team-b\/buckets[^"]* was deleted. Start the process again/,
+    /team-b\/buckets[^"]* was deleted. Start the process again to run/,
   );
 
   await cluster.apply(buckets);

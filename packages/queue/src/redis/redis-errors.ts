@@ -53,7 +53,8 @@ const advice: Readonly<Record<string, string>> = {
     "The deployer makes a function's user, function:…: have it made again with drover retry on the ReconcileFunction.",
   UNKNOWN:
     "This server lacks a command that Drover needs, or its configuration took it away (rename-command). Use Redis 7 or newer, or Valkey, with EVAL, EVALSHA and SCRIPT.",
-  NOAUTH: "Redis requires a password. Give one.",
+  NOAUTH:
+    "Redis requires a password. Give one in its URL: DROVER_REDIS_URL, or a tenant's URL in the tenants file.",
   WRONGPASS: "Redis rejected the user or password. Check them.",
   MISCONF: "Redis cannot save its data and takes no writes. See its log; most often its disk is full.",
   NOREPLICAS: "Redis has too few replicas (min-replicas-to-write) and takes no writes. Bring them back.",

@@ -165,10 +165,11 @@ function contextOf<R extends Resource>(
     ),
     guard: { beforeWrite: () => signal.throwIfAborted() },
     announce: ({ note, ...announcement }) => log.info({ key: text, ...announcement }, note),
-    readSecret: () =>
+    readSecret: (name) =>
       Promise.reject(
         new TerminalError(
-          "A function that is called over HTTP has no access to the cluster. Mount the Secret instead.",
+          `readSecret("${name}"): a function that is called over HTTP has no access to the cluster. ` +
+            "Mount the Secret into its Pod, and read the file.",
         ),
       ),
   };

@@ -65,7 +65,7 @@ export async function resolveIdentity(
       fail(
         new FunctionGoneError(
           `The ReconcileFunction ${key} that this process ran for (uid ${identity.uid}) was deleted. Start the process ` +
-            "again: it then runs for a new object of this name.",
+            "again to run for a new object of this name: it waits until that exists.",
         ),
       );
       return;
