@@ -105,8 +105,10 @@ settle-14: a hanging run keeps its slot
 + undefined
 
 settle-14: a run may take for ever
-- stop.abort(new RunTimeoutError(
-+ void (new RunTimeoutError(
+- stop.abort(
+-       new RunTimeoutError(
++ void (
++       new RunTimeoutError(
 
 settle-14: a run that hangs still writes
 -     lease.release();
