@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const forTests = ["packages/sandbox", "packages/testing"];
 const notShipped = /\.(test|contract|fixture|faults)\.ts$|\/testing\/|\/template\/|\/(memory|contract)\//;
 /** Functions whose arguments are reasons of conditions or errors, beside texts that are none. */
-const withReason = ["yes", "no", "condition", "stop", "wait", "notReady", "retryOutcome"];
+const withReason = ["yes", "no", "condition", "stop", "wait", "notReady", "retryOutcome", "doubtful"];
 
 /**
  * The texts that a property or constant named `reason` gets in a file, those of an object named `reasons`, and those in
