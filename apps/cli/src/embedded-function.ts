@@ -3,7 +3,7 @@ import { builtin, isApiError, establishedRefOf } from "@drover/kube";
 import { hasWorkQueue } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
 import type { DeployedFunction } from "./deployed-functions.ts";
-import type { CommandServers } from "./find-object.ts";
+import type { CommandServers } from "./command-servers.ts";
 
 /**
  * For use when no ReconcileFunction of that name was found: returns the embedded function, with a bridge in its

@@ -1,17 +1,11 @@
 import { tryParseObjectKey, type ObjectKey, type QueueName, queueOf, silentLog } from "@drover/controller";
-import type { KubeClient } from "@drover/kube";
 import { hasWorkQueue, openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
 import { findCrds } from "./find-crds.ts";
 import { type DeployedFunction, deployedFunctions } from "./deployed-functions.ts";
 import { orEmbedded } from "./embedded-function.ts";
 import { queueNotFoundMessage } from "./redis-option.ts";
-
-/** The servers that a command reads. */
-export interface CommandServers {
-  readonly client: KubeClient;
-  readonly redis: RedisConnection;
-}
+import type { CommandServers } from "./command-servers.ts";
 
 /** The function that the command line names. */
 export interface FunctionQuery {

@@ -4,13 +4,8 @@ import type { PauseScope } from "@drover/queue";
 import { hostname, userInfo } from "node:os";
 import type { SelectedCluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
-import {
-  findFunction,
-  findObject,
-  parseObjectArguments,
-  type ReadableFunction,
-  type CommandServers,
-} from "../find-object.ts";
+import { findFunction, findObject, parseObjectArguments, type ReadableFunction } from "../find-object.ts";
+import type { CommandServers } from "../command-servers.ts";
 import { readObject } from "../why/key-facts.ts";
 
 /** The target of an operator's command, as the command line names it. */

@@ -2,13 +2,8 @@ import type { ObjectKey } from "@drover/controller";
 import { isApiError, type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import { allPauses } from "./all-pauses.ts";
 import type { KeyReport, PastRun, QueueStats } from "@drover/queue";
-import {
-  type ObjectQuery,
-  findObject,
-  type ReadableFunction,
-  type CommandServers,
-  withQueue,
-} from "../find-object.ts";
+import { type ObjectQuery, findObject, type ReadableFunction, withQueue } from "../find-object.ts";
+import type { CommandServers } from "../command-servers.ts";
 
 /** Everything that the queue and the API server contain about one object. */
 export interface KeyFacts {
