@@ -1,6 +1,6 @@
 import type { TiedProcess } from "@drover/local-servers";
 import { join } from "node:path";
-import { startProcess } from "../harness/start-process.ts";
+import { crash, startProcess } from "../harness/start-process.ts";
 import type { EventLog } from "../harness/event-log.ts";
 import type { Observation } from "./oracle/facts.ts";
 
@@ -53,11 +53,9 @@ export function bridgeProcess(options: {
       });
     },
     async kill() {
-      const dying = child;
-      if (dying === undefined) return;
-      wanted.add(dying);
-      dying.kill("SIGKILL");
-      await dying.exited;
+      if (child === undefined) return;
+      wanted.add(child);
+      await crash(child);
     },
     async stop(patience) {
       if (child === undefined) return true;

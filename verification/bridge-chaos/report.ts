@@ -1,6 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
 import { join } from "node:path";
-import type { Outcome } from "../harness/outcome.ts";
 import type { Broken, Summary } from "../harness/play-schedules.ts";
 import { counts, factLine, logLines, violatedKeys, violationLines } from "../harness/report-violations.ts";
 import type { Fact, Observation } from "./oracle/facts.ts";
@@ -8,25 +7,13 @@ import { healingTime, replacements, unneededRuns } from "./oracle/oracle.ts";
 import { type FaultKind, type Schedule, silentFaults } from "./schedules/schedule.ts";
 
 /** Counts what schedules did. */
-export function summary(): Summary<Pick<Outcome<Observation>, "facts" | "violations">> {
+export function summary(): Summary<Observation> {
   const faults = counts<FaultKind>();
   const unmet = counts<FaultKind>();
   const healing: Milliseconds[] = [];
-  const count = {
-    schedules: 0,
-    bad: 0,
-    changes: 0,
-    runs: 0,
-    status: 0,
-    nothing: 0,
-    killed: 0,
-    seen: 0,
-    reported: 0,
-  };
+  const count = { changes: 0, runs: 0, status: 0, nothing: 0, killed: 0, seen: 0, reported: 0 };
   return {
-    add({ facts, violations }) {
-      count.schedules++;
-      if (violations.length > 0) count.bad++;
+    add(facts) {
       const unneeded = unneededRuns(facts);
       count.status += unneeded.status;
       count.nothing += unneeded.nothing;
@@ -42,14 +29,13 @@ export function summary(): Summary<Pick<Outcome<Observation>, "facts" | "violati
         if (fact.fact === "fault" && fact.phase === "over" && fact.bites === 0) unmet.add(fact.kind);
       }
     },
-    violations: () => count.bad,
-    line(seed) {
-      const { schedules, bad, changes, runs, status, nothing, killed, seen, reported } = count;
+    line() {
+      const { changes, runs, status, nothing, killed, seen, reported } = count;
       const healed = healing.sort((a, b) => a - b);
       const seconds = (part: number): string =>
         `${((healed[Math.ceil(part * healed.length) - 1] ?? 0) / 1_000).toFixed(1)} s`;
       return (
-        `${schedules} schedules, seed ${seed}: ${bad} with violations; ${changes} changes, ${runs} runs ` +
+        `${changes} changes, ${runs} runs ` +
         `(${status} for a status alone, ${nothing} for nothing), ${reported} of ${seen} replacements reported, ${killed} bridges killed; healed within ` +
         `${seconds(0.5)} (p50), ${seconds(0.99)} (p99), ${seconds(1)} (max), silences aside; faults: ${faults.listed()}` +
         (unmet.size > 0 ? `; not met: ${unmet.listed()}` : "")
@@ -63,7 +49,7 @@ const isSilent = (facts: readonly Fact[]): boolean =>
   facts.some((fact) => fact.fact === "fault" && silentFaults.includes(fact.kind));
 
 /** The violations of a schedule, the commands that repeat it, and the events around them. */
-export function report({ seed, index, schedule, outcome }: Broken<Schedule, Outcome<Observation>>): string {
+export function report({ seed, index, schedule, outcome }: Broken<Schedule, Observation>): string {
   const keys = violatedKeys(outcome.violations);
   const facts = outcome.facts.filter((fact) => !("key" in fact) || keys.has(fact.key)).slice(-150);
   return [

@@ -1,38 +1,31 @@
 import { readFileSync } from "node:fs";
 import type { parseArgs, ParseArgsConfig } from "node:util";
+import type { Timed } from "./event-log.ts";
+import type { Outcome } from "./outcome.ts";
 import { wholeNumber } from "./whole-number.ts";
 
-/** What came of a schedule. */
-export interface Played {
-  readonly violations: readonly unknown[];
-  /** Holds the logs of its processes; goes with `dispose`. */
-  readonly folder: string;
-  dispose(): Promise<void>;
-}
-
 /** Counts what schedules did. */
-export interface Summary<Outcome> {
-  add(outcome: Outcome): void;
-  violations(): number;
+export interface Summary<Event> {
+  add(facts: readonly Timed<Event>[]): void;
   /** In one line. */
-  line(seed: number): string;
+  line(): string;
 }
 
 /** A schedule that broke a promise. */
-export interface Broken<Schedule, Outcome> {
+export interface Broken<Schedule, Event> {
   readonly seed: number;
   readonly index: number;
   readonly schedule: Schedule;
-  readonly outcome: Outcome;
+  readonly outcome: Outcome<Event>;
 }
 
-export interface Suite<Schedule, Lane, Outcome extends Played> {
+export interface Suite<Schedule, Lane, Event> {
   /** Each of them plays one schedule at a time. */
   readonly lanes: readonly Lane[];
   readonly scheduleAt: (index: number) => Schedule;
-  readonly play: (schedule: Schedule, lane: Lane) => Promise<Outcome>;
-  readonly summary: Summary<Outcome>;
-  readonly report: (broken: Broken<Schedule, Outcome>) => string;
+  readonly play: (schedule: Schedule, lane: Lane) => Promise<Outcome<Event>>;
+  readonly summary: Summary<Event>;
+  readonly report: (broken: Broken<Schedule, Event>) => string;
 }
 
 /** How many schedules are played, which, and what becomes of their logs. */
@@ -106,25 +99,28 @@ function faultIn<Kind extends string>(kinds: readonly Kind[], name: string): Kin
 }
 
 /** Plays schedules in all lanes; answers the exit code. */
-export async function playSchedules<Schedule, Lane, Outcome extends Played>(
+export async function playSchedules<Schedule, Lane, Event>(
   { seed, from, until, bail, keep }: Playing<Schedule, unknown>,
-  { lanes, scheduleAt, play, summary, report }: Suite<Schedule, Lane, Outcome>,
+  { lanes, scheduleAt, play, summary, report }: Suite<Schedule, Lane, Event>,
 ): Promise<number> {
   let next = from;
+  let [played, broken] = [0, 0];
   await Promise.all(
     lanes.map(async (lane) => {
       for (let index = next++; index < until; index = next++) {
-        if (bail && summary.violations() > 0) return;
+        if (bail && broken > 0) return;
         const schedule = scheduleAt(index);
         const outcome = await play(schedule, lane);
-        summary.add(outcome);
+        summary.add(outcome.facts);
+        played++;
         const isBroken = outcome.violations.length > 0;
+        if (isBroken) broken++;
         if (isBroken) console.log(report({ seed, index, schedule, outcome }));
         if (keep) console.log(`schedule ${index}: ${outcome.folder}`);
         else if (!isBroken) await outcome.dispose();
       }
     }),
   );
-  console.log(summary.line(seed));
-  return summary.violations() === 0 ? 0 : 1;
+  console.log(`${played} schedules, seed ${seed}: ${broken} with violations; ${summary.line()}`);
+  return broken === 0 ? 0 : 1;
 }

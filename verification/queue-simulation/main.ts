@@ -1,6 +1,6 @@
 /**
  * Random schedules on the shipped scripts, a real Redis and the shipped worker, until one of them breaks a promise.
- * Worker processes (`simulated-process`) are whole: slots, runner, leases and dispatcher run on clocks that differ, and
+ * Worker processes (`simulated-process`) are complete: slots, runner, leases and dispatcher run on clocks that differ, and
  * stand still until the schedule moves them. `simulated-producer` stands for the bridge. `oracle` keeps what really
  * happened, and checks promises against it.
  *
@@ -9,14 +9,12 @@
  * npm run simulate -- --replay '[{"do":"change","key":0,"recreate":false}]'
  * ```
  */
-import { startRedis } from "@drover/local-servers";
-import { Redis } from "ioredis";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
-import { receiveWorkerMessages } from "./worker-messages.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
 import { simulate } from "./simulate.ts";
+import { startSimulationServer } from "./simulation-server.ts";
 
 const { values } = parseArgs({
   options: {
@@ -26,30 +24,19 @@ const { values } = parseArgs({
   },
 });
 
-const server = await startRedis({ persistence: false });
-const redis = new Redis(server.url, { enableAutoPipelining: true });
-const workerMessages = await receiveWorkerMessages(redis);
+const server = await startSimulationServer();
 try {
   process.exitCode = await (values.replay === undefined ? many() : one(values.replay));
 } finally {
-  workerMessages.close();
-  redis.disconnect();
-  await server.stop();
+  await server.close();
 }
 
 async function many(): Promise<number> {
   const schedules = wholeNumber("schedules", values.schedules, 1);
   const seed = wholeNumber("seed", values.seed);
   const started = performance.now();
-  const {
-    schedules: ran,
-    crashed,
-    cachedObjects,
-    cachedLists,
-    assigned,
-    branches,
-    broken,
-  } = await simulate({ redis, schedules, seed });
+  const { branches, broken, ...counts } = await simulate(server, { schedules, seed });
+  const { schedules: ran, crashed, cachedObjects, cachedLists, assigned } = counts;
   if (broken) {
     console.log(broken.error.message);
     console.log(`Again: npm run simulate -- --replay '${JSON.stringify(broken.schedule)}'`);
@@ -66,7 +53,7 @@ async function many(): Promise<number> {
 async function one(json: string): Promise<number> {
   const schedule = JSON.parse(json) as Schedule;
   try {
-    console.log((await runSchedule({ redis, workerMessages }, schedule)).join("\n"));
+    console.log((await runSchedule(server, schedule)).join("\n"));
     console.log("1 schedule: 0 violations");
     return 0;
   } catch (error) {

@@ -1,22 +1,24 @@
 import fc from "fast-check";
-import type { Redis } from "ioredis";
-import { countBranches } from "./branches.ts";
-import { receiveWorkerMessages } from "./worker-messages.ts";
+import { type Branches, countBranches } from "./branches.ts";
+import type { SimulationServer } from "./simulation-server.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
 import { getsCachedLists, getsCachedObject, wasAssigned } from "./simulated-process.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";
 
-export interface SimulationReport {
-  readonly schedules: number;
+interface Counts {
+  schedules: number;
   /** How many of those had a process or Redis die in them. */
-  readonly crashed: number;
+  crashed: number;
   /** Runs that got a cached object. */
-  readonly cachedObjects: number;
+  cachedObjects: number;
   /** Runs that got cached lists. */
-  readonly cachedLists: number;
+  cachedLists: number;
   /** Runs of keys that were assigned to an idle slot. */
-  readonly assigned: number;
-  readonly branches: { readonly taken: number; readonly all: number; readonly missed: readonly string[] };
+  assigned: number;
+}
+
+export interface SimulationReport extends Readonly<Counts> {
+  readonly branches: Awaited<ReturnType<Branches["count"]>>;
   /** The first promise that was broken, by the shortest schedule that breaks it. */
   readonly broken: { readonly schedule: Schedule; readonly error: BrokenPromise } | undefined;
 }
@@ -34,32 +36,22 @@ const parallel = 32;
  *
  * Branches are looked for in every sixteenth schedule, by copies of the scripts that note which way they go.
  */
-export async function simulate(options: {
-  readonly redis: Redis;
-  readonly schedules: number;
-  readonly seed: number;
-}): Promise<SimulationReport> {
-  const { redis, schedules, seed } = options;
-  const branches = countBranches(redis);
-  const workerMessages = await receiveWorkerMessages(redis);
-  let ran = 0;
-  let crashed = 0;
-  let cachedObjects = 0;
-  let cachedLists = 0;
-  let assigned = 0;
+export async function simulate(
+  server: SimulationServer,
+  { schedules, seed }: { readonly schedules: number; readonly seed: number },
+): Promise<SimulationReport> {
+  const branches = countBranches(server.redis);
+  const counts: Counts = { schedules: 0, crashed: 0, cachedObjects: 0, cachedLists: 0, assigned: 0 };
   const stop = new AbortController();
   const run = async (series: number, each: Schedule): Promise<void> => {
     if (stop.signal.aborted) throw new Stopped();
-    ran++;
-    if (crashes(each)) crashed++;
-    const trace = await runSchedule(
-      { redis, workerMessages },
-      each,
-      series % 16 === 0 ? branches.instrument : undefined,
-    );
-    cachedObjects += trace.filter((line) => line.endsWith(getsCachedObject)).length;
-    cachedLists += trace.filter((line) => line.endsWith(getsCachedLists)).length;
-    assigned += trace.filter((line) => line.endsWith(wasAssigned)).length;
+    counts.schedules++;
+    if (crashes(each)) counts.crashed++;
+    const trace = await runSchedule(server, each, series % 16 === 0 ? branches.instrument : undefined);
+    const endingIn = (what: string): number => trace.filter((line) => line.endsWith(what)).length;
+    counts.cachedObjects += endingIn(getsCachedObject);
+    counts.cachedLists += endingIn(getsCachedLists);
+    counts.assigned += endingIn(wasAssigned);
   };
   const runSeries = async (index: number): Promise<SimulationReport["broken"]> => {
     const numRuns = Math.ceil((schedules - index) / parallel);
@@ -75,15 +67,6 @@ export async function simulate(options: {
     throw errorInstance;
   };
   const found = await Promise.all(Array.from({ length: parallel }, (_, index) => runSeries(index)));
-  workerMessages.close();
   const broken = found.find((each) => each !== undefined);
-  return {
-    schedules: ran,
-    crashed,
-    cachedObjects,
-    cachedLists,
-    assigned,
-    branches: await branches.count(),
-    broken,
-  };
+  return { ...counts, branches: await branches.count(), broken };
 }

@@ -1,24 +1,12 @@
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { receiveWorkerMessages, type WorkerMessages } from "./worker-messages.ts";
 import { runSchedule } from "./run-schedule.ts";
 import type { Schedule } from "./schedule.ts";
 import { simulate } from "./simulate.ts";
+import { type SimulationServer, startSimulationServer } from "./simulation-server.ts";
 
-let server: RedisServer;
-let redis: Redis;
-let workerMessages: WorkerMessages;
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = new Redis(server.url, { enableAutoPipelining: true });
-  workerMessages = await receiveWorkerMessages(redis);
-});
-afterAll(async () => {
-  workerMessages.close();
-  redis.disconnect();
-  await server.stop();
-});
+let server: SimulationServer;
+beforeAll(async () => (server = await startSimulationServer()));
+afterAll(() => server.close());
 
 const schedules = 1_000;
 
@@ -26,7 +14,7 @@ it(
   `keeps its promises in ${schedules} random schedules of producers, workers, crashes and lost servers`,
   { timeout: 600_000 },
   async () => {
-    const { crashed, branches, broken, ...report } = await simulate({ redis, schedules, seed: 1 });
+    const { crashed, branches, broken, ...report } = await simulate(server, { schedules, seed: 1 });
     expect(broken?.error.message).toBeUndefined();
     expect(report.schedules).toBe(schedules);
     expect(crashed).toBeGreaterThan(schedules / 2);
@@ -47,7 +35,7 @@ it("gives the same trace for the same schedule", async () => {
     { do: "advance", ms: 700 },
     { do: "finish", worker: 0, outcome: { kind: "retry", error: "no" }, fault: "dies after" },
   ];
-  const trace = await runSchedule({ redis, workerMessages }, schedule);
+  const trace = await runSchedule(server, schedule);
   expect(trace.length).toBeGreaterThan(10);
-  expect(await runSchedule({ redis, workerMessages }, schedule)).toEqual(trace);
+  expect(await runSchedule(server, schedule)).toEqual(trace);
 });

@@ -3,6 +3,7 @@ import { startRedis } from "@drover/local-servers";
 import { join } from "node:path";
 import { type DeployedWorld, startDeployedWorld } from "../end-to-end/stage/deployed-world.ts";
 import { startWorld } from "../end-to-end/stage/world.ts";
+import { inDefault, namespaceNamed } from "../harness/manifests.ts";
 import { root } from "../harness/repository-files.ts";
 import { Load, loadController } from "./loads.ts";
 
@@ -22,14 +23,14 @@ export async function startTestServers(functions: ReadonlyMap<string, number>): 
   await cluster.apply({ ...customResourceDefinition(Load) });
   const log = join(folder, "log");
   for (const [name, min] of functions) {
-    await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    await cluster.apply(namespaceNamed(name));
     await cluster.apply(deployed(name, { min, log }));
   }
   return { ...world, log };
 }
 
 function deployed(name: string, { min, log }: { readonly min: number; readonly log: string }) {
-  const { metadata, ...rest } = reconcileFunctionOf(loadController(name), {
+  const manifest = reconcileFunctionOf(loadController(name), {
     concurrency: 4,
     scaling: { min, max: 3, targetDue: 10, idleAfter: "1500ms" },
     container: {
@@ -42,5 +43,5 @@ function deployed(name: string, { min, log }: { readonly min: number; readonly l
       ],
     },
   });
-  return { ...rest, metadata: { ...metadata, namespace: "default" } };
+  return inDefault(manifest);
 }

@@ -1,6 +1,7 @@
 import { defineController, defineResource } from "@drover/controller";
 import { functionSettings, readSettings, runFunction } from "@drover/runtime";
 import { appendFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { now } from "../harness/clock.ts";
@@ -16,7 +17,7 @@ export const Load = defineResource({
 });
 
 /** A line of the log that all processes of all functions write. */
-export const journalLine = z.object({
+const journalLine = z.object({
   /** {@link now}, which all processes of the machine share. */
   at: z.number(),
   what: z.enum(["begins", "ends"]),
@@ -26,6 +27,13 @@ export const journalLine = z.object({
   n: z.int(),
 });
 export type JournalLine = z.output<typeof journalLine>;
+
+/** The lines of that log, in the order in which they were written. */
+export async function journalOf({ log }: { readonly log: string }): Promise<readonly JournalLine[]> {
+  const text = await readFile(log, "utf8").catch(() => "");
+  const lines = text.split("\n").filter((line) => line !== "");
+  return lines.map((line) => journalLine.parse(JSON.parse(line)));
+}
 
 /** One of many functions of one kind, each for the objects of its own namespace. */
 export const loadController = (name: string, log = "", by = "") =>

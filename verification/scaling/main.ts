@@ -9,7 +9,6 @@
  * What ran is read from a log that the functions write, what is done from the objects' status, Pods from the API
  * server; `judge.ts` compares.
  */
-import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
@@ -17,10 +16,10 @@ import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { now } from "../harness/clock.ts";
 import { type Ground, startTestServers } from "./ground.ts";
 import { type Kill, violationsIn } from "./judge.ts";
-import { type JournalLine, journalLine } from "./loads.ts";
+import { journalOf } from "./loads.ts";
 import { openNeighbour } from "./neighbour.ts";
 import { changeAll, untilSeen } from "./objects.ts";
-import { podsOf } from "./pods.ts";
+import { type Pod, podsOf } from "./pods.ts";
 import { timesLine } from "../harness/spread.ts";
 
 const { values } = parseArgs({
@@ -91,13 +90,11 @@ async function runCycle(
   const killing = dice.between(0, 3);
   let killed = 0;
   const at = { rest: false };
-  const changing = changeAll(servers, { namespace: name, objects, n }).then(() =>
-    untilSeen(servers, { namespace: name, objects, n, patience }),
-  );
-  const settled = changing.then((lost) => {
-    violations.push(...lost);
+  const settled = (async () => {
+    await changeAll(servers, { namespace: name, objects, n });
+    violations.push(...(await untilSeen(servers, { namespace: name, n, patience })));
     at.rest = true;
-  });
+  })();
   for (;;) {
     const pods = await podsOf(cluster);
     const mine = pods.filter((pod) => pod.function === name);
@@ -122,11 +119,7 @@ async function runCycle(
 }
 
 /** Kills one of the Pods' processes, if there is one. */
-function kill(
-  dice: PseudoRandom,
-  pods: readonly { readonly name: string; readonly process: number | undefined }[],
-  kills: Kill[],
-): number {
+function kill(dice: PseudoRandom, pods: readonly Pod[], kills: Kill[]): number {
   const alive = pods.filter((pod) => pod.process !== undefined);
   if (alive.length === 0) return 0;
   const { name, process: pid = 0 } = dice.oneOf(alive);
@@ -137,10 +130,4 @@ function kill(
   }
   kills.push({ pod: name, at: now() });
   return 1;
-}
-
-async function journalOf({ log }: Ground): Promise<readonly JournalLine[]> {
-  const text = await readFile(log, "utf8").catch(() => "");
-  const lines = text.split("\n").filter((line) => line !== "");
-  return lines.map((line) => journalLine.parse(JSON.parse(line)));
 }

@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../harness/clock.ts";
 import type { Ground } from "./ground.ts";
-import { journalLine } from "./loads.ts";
+import { journalOf } from "./loads.ts";
 import { changeAll, untilSeen } from "./objects.ts";
 
 /** A function under light load: it gets a change every 300 ms. */
@@ -18,7 +17,7 @@ let n = 0;
 export async function openNeighbour(servers: Ground, name: string): Promise<Neighbour> {
   const change = async (): Promise<void> => changeAll(servers, { namespace: name, objects: 1, n: ++n });
   await change();
-  await untilSeen(servers, { namespace: name, objects: 1, n, patience: 60_000 });
+  await untilSeen(servers, { namespace: name, n, patience: 60_000 });
   const changed = new Map<number, number>();
   const stopping = new AbortController();
   const changing = (async () => {
@@ -32,9 +31,8 @@ export async function openNeighbour(servers: Ground, name: string): Promise<Neig
     async close() {
       stopping.abort();
       await changing;
-      await untilSeen(servers, { namespace: name, objects: 1, n, patience: 60_000 });
-      const lines = (await readFile(servers.log, "utf8")).split("\n").filter((line) => line !== "");
-      const runs = lines.map((line) => journalLine.parse(JSON.parse(line)));
+      await untilSeen(servers, { namespace: name, n, patience: 60_000 });
+      const runs = await journalOf(servers);
       return [...changed].flatMap(([wanted, at]) => {
         const run = runs.find(
           (line) =>

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import { object } from "../harness/manifests.ts";
 import type { Ground } from "./ground.ts";
 import { Load } from "./loads.ts";
 
@@ -12,17 +13,8 @@ export interface Change {
 
 /** Changes every object, or makes it. */
 export async function changeAll({ cluster }: Ground, { namespace, objects, n }: Change): Promise<void> {
-  const names = Array.from({ length: objects }, (_, i) => `o-${i}`);
-  await Promise.all(
-    names.map((name) =>
-      cluster.apply({
-        apiVersion: Load.apiVersion,
-        kind: Load.kind,
-        metadata: { name, namespace },
-        spec: { n },
-      }),
-    ),
-  );
+  const changed = Array.from({ length: objects }, (_, i) => object(Load, `o-${i}`, { n }, namespace));
+  await Promise.all(changed.map((each) => cluster.apply(each)));
 }
 
 const listSchema = z.looseObject({
@@ -37,7 +29,7 @@ const listSchema = z.looseObject({
 /** Waits until every object's status reports the change; returns those that never do. */
 export async function untilSeen(
   { cluster }: Ground,
-  { namespace, n, patience }: Change & { readonly patience: number },
+  { namespace, n, patience }: Omit<Change, "objects"> & { readonly patience: number },
 ): Promise<readonly string[]> {
   const until = Date.now() + patience;
   for (;;) {

@@ -10,14 +10,13 @@ export function lagsOf(facts: readonly Fact[]): readonly Milliseconds[] {
       waiting.set(fact.key, [...(waiting.get(fact.key) ?? []), { version: fact.version, at: fact.at }]);
     }
     if (fact.fact !== "ran") continue;
-    const [seen, unseen] = split(waiting.get(fact.key) ?? [], ({ version }) => version <= fact.read);
+    const changes = waiting.get(fact.key) ?? [];
+    const seen = changes.filter(({ version }) => version <= fact.read);
     lags.push(...seen.map(({ at }) => Math.max(0, fact.startedAt - at)));
-    waiting.set(fact.key, unseen);
+    waiting.set(
+      fact.key,
+      changes.filter(({ version }) => version > fact.read),
+    );
   }
   return lags;
 }
-
-const split = <T>(all: readonly T[], is: (one: T) => boolean): readonly [T[], T[]] => [
-  all.filter(is),
-  all.filter((one) => !is(one)),
-];

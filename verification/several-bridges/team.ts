@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../harness/clock.ts";
-import { startProcess } from "../harness/start-process.ts";
+import { crash, startProcess } from "../harness/start-process.ts";
 import { ourBridge } from "../bridge-chaos/bridge-process.ts";
 import { type Kind, registrationFor } from "../bridge-chaos/kind.ts";
 
@@ -80,8 +80,7 @@ export async function startTeam(options: {
     async replace(member) {
       hit(member);
       members.delete(member);
-      member.kill("SIGKILL");
-      await member.exited;
+      await crash(member);
       await start();
     },
     async freeze(member, span) {

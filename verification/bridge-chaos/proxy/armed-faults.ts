@@ -10,7 +10,6 @@ import {
 
 /** A fault that stands ready. */
 export interface Armed {
-  readonly kind: RequestFault["do"] | FrameFault["do"];
   /** It has met as much as it was to meet. */
   isUsedUp(): boolean;
   /** Takes it away. */
@@ -50,7 +49,6 @@ export function armedFaults(log: EventLog<Observation>): ArmedFaults {
     all.add(ready);
     log.note({ fact: "fault", kind: fault.do, phase: "armed", bites: 0 });
     return {
-      kind: fault.do,
       isUsedUp: () => ready.bites >= fault.times,
       disarm() {
         if (all.delete(ready)) log.note({ fact: "fault", kind: fault.do, phase: "over", bites: ready.bites });

@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@drover/controller";
+import { openEventLog } from "../../harness/event-log.ts";
 
 /** Events of watches, and pages of lists. */
 export type Passed = "event" | "page";
@@ -7,33 +8,18 @@ export type Passed = "event" | "page";
 export interface PassedCounter {
   /** Adds one, and resolves those that wait for it before it is passed on. */
   add(what: Passed): void;
-  /** Resolves when so many more have passed, or after `atMost`. */
-  next(what: Passed, count: number, atMost: Milliseconds): Promise<void>;
+  /** Resolves with true when so many more have passed; with false after `atMost`. */
+  next(what: Passed, count: number, atMost: Milliseconds): Promise<boolean>;
 }
 
 export function passedCounter(): PassedCounter {
-  const passed = { event: 0, page: 0 };
-  const waiting = new Set<() => void>();
+  const log = openEventLog<{ readonly passed: Passed }>();
+  const countOf = (what: Passed): number => log.facts.filter(({ passed }) => passed === what).length;
   return {
-    add(what) {
-      passed[what] += 1;
-      for (const look of [...waiting]) look();
-    },
+    add: (passed) => log.note({ passed }),
     next(what, count, atMost) {
-      const wanted = passed[what] + count;
-      return new Promise((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          waiting.delete(look);
-          resolve();
-        };
-        const look = (): void => {
-          if (passed[what] >= wanted) done();
-        };
-        const timer = setTimeout(done, atMost);
-        waiting.add(look);
-        look();
-      });
+      const wanted = countOf(what) + count;
+      return log.until(() => countOf(what) >= wanted, atMost);
     },
   };
 }

@@ -1,17 +1,13 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Fact, OutcomeKind } from "./facts.ts";
 
-/** One call of a handler, put together from what was said of it. */
+/** One call of a handler, put together from the facts about it. */
 export interface RunRecord {
-  readonly key: string;
   readonly token: string;
   readonly process: string;
-  readonly version: number;
-  readonly fails: number;
   readonly startedAt: Milliseconds;
   /** When it wrote, having called `hasLease()` right before. */
   readonly effects: readonly Milliseconds[];
-  readonly refusedEffects: number;
   readonly endedAt: Milliseconds | undefined;
   readonly outcome: OutcomeKind | undefined;
   readonly again: boolean;
@@ -41,14 +37,10 @@ export function runsOf(facts: readonly Fact[]): ReadonlyMap<string, readonly Run
 }
 
 const begun = (fact: Extract<Fact, { fact: "started" }>): Mutable => ({
-  key: fact.key,
   token: fact.token,
   process: fact.process,
-  version: fact.version,
-  fails: fact.fails,
   startedAt: fact.sent,
   effects: [],
-  refusedEffects: 0,
   endedAt: undefined,
   outcome: undefined,
   again: false,
@@ -60,7 +52,6 @@ function goOn(run: Mutable, fact: Extract<Fact, { fact: "effect" | "ended" | "se
   switch (fact.fact) {
     case "effect":
       if (fact.held) run.effects.push(fact.sent);
-      else run.refusedEffects++;
       return;
     case "ended":
       run.endedAt ??= fact.sent;

@@ -43,31 +43,23 @@ export function plansFor(behaviours: ReadonlyMap<string, Behaviour>): Plans {
   };
 }
 
-function planOf(behaviour: Behaviour, odd: boolean): Plan {
-  switch (behaviour) {
-    case "works":
-      return usual;
-    case "slow":
-      return { ...usual, work: slowly };
-    case "long":
-      return { ...usual, work: veryLong };
-    case "fails":
-      return { ...usual, outcome: "retry" };
-    case "flaky":
-      return odd ? { ...usual, outcome: "retry" } : usual;
-    case "throws":
-      return odd ? { ...usual, outcome: "retry", throws: true } : usual;
-    case "again":
-      return { ...usual, after: soon };
-    case "later":
-      return { ...usual, after: muchLater };
-    case "waits":
-      return { ...usual, outcome: "wait", after: soon };
-    case "conflicts":
-      return odd ? { ...usual, outcome: "conflict" } : usual;
-    case "terminal":
-      return { ...usual, outcome: "terminal" };
-    case "gone":
-      return odd ? { ...usual, outcome: "gone" } : usual;
-  }
-}
+/** How the runs of a key differ from the usual one. */
+const differences: Readonly<Record<Behaviour, Partial<Plan>>> = {
+  works: {},
+  slow: { work: slowly },
+  long: { work: veryLong },
+  fails: { outcome: "retry" },
+  flaky: { outcome: "retry" },
+  throws: { outcome: "retry", throws: true },
+  again: { after: soon },
+  later: { after: muchLater },
+  waits: { outcome: "wait", after: soon },
+  conflicts: { outcome: "conflict" },
+  terminal: { outcome: "terminal" },
+  gone: { outcome: "gone" },
+};
+/** Only every other run of these keys differs. */
+const everyOther: readonly Behaviour[] = ["flaky", "throws", "conflicts", "gone"];
+
+const planOf = (behaviour: Behaviour, odd: boolean): Plan =>
+  odd || !everyOther.includes(behaviour) ? { ...usual, ...differences[behaviour] } : usual;

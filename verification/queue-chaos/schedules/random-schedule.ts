@@ -4,7 +4,7 @@ import {
   behaviours,
   type Death,
   type FaultKind,
-  redisFaultKinds,
+  isRedisFaultKind,
   type Schedule,
   type Step,
 } from "./schedule.ts";
@@ -27,12 +27,11 @@ export function randomSchedule(seed: number, index: number, kinds: readonly Faul
   const size = dice.between(4, 10);
   const given = Array.from({ length: size }, () => dice.oneOf(dice.chance(0.5) ? usual : behaviours));
   const processes = { workers, producers, size, behaviours: given };
-  const isOfRedis = (kind: FaultKind): boolean => redisFaultKinds.some((each) => each === kind);
-  const processKinds = kinds.filter((kind) => !isOfRedis(kind) && kind !== "all-workers-kill");
+  const processKinds = kinds.filter((kind) => !isRedisFaultKind(kind) && kind !== "all-workers-kill");
   const chosen = fitting(dice, kinds, dice.between(1, most));
   const steps = chosen.flatMap((kind): Step[] => [
     ...traffic(dice, processes),
-    ...(isOfRedis(kind) && processKinds.length > 0 && dice.chance(0.4)
+    ...(isRedisFaultKind(kind) && processKinds.length > 0 && dice.chance(0.4)
       ? [
           beside(faultOf(dice, processes, dice.oneOf(processKinds))),
           { do: "runs" as const, count: dice.between(1, 3) },

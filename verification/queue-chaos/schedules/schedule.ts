@@ -37,8 +37,8 @@ const mutation = z.object({
   how: z.enum(["remove", "wrong type", "truncate", "garbage"]),
 });
 
-/** The steps, one after the other. `meanwhile` are keys that change while the fault lasts. */
-const step = z.discriminatedUnion("do", [
+/** The steps without a fault. */
+const traffic = [
   /** Change the keys, each once, and wake them with one call. */
   z.object({ do: z.literal("change"), keys, by: producer }),
   /** Change a key that often, each time as soon as the wake before is acknowledged; overlaps the next steps. */
@@ -50,6 +50,9 @@ const step = z.discriminatedUnion("do", [
   }),
   /** Wait until that many more runs have started. */
   z.object({ do: z.literal("runs"), count: z.number().int().max(1_000) }),
+] as const;
+/** Faults of the processes. `meanwhile` are keys that change while a fault lasts. */
+const processFaults = [
   /** SIGKILL, at a command to come. */
   z.object({ do: z.literal("worker-kill"), who: worker, ...place, meanwhile: keys, beside }),
   z.object({ do: z.literal("producer-kill"), who: producer, ...place, meanwhile: keys, beside }),
@@ -65,6 +68,9 @@ const step = z.discriminatedUnion("do", [
   z.object({ do: z.literal("worker-hang"), who: worker, for: span, meanwhile: keys, beside }),
   /** SIGTERM. */
   z.object({ do: z.literal("worker-drain"), who: worker, meanwhile: keys, beside }),
+] as const;
+/** Faults of Redis and of the data in it. */
+const redisFaults = [
   z.object({ do: z.literal("redis-kill"), for: span, meanwhile: keys }),
   /** SIGKILL, and so much data that it is loading for a while when it is back. */
   z.object({ do: z.literal("redis-loading"), junk: z.number().int(), meanwhile: keys }),
@@ -96,7 +102,9 @@ const step = z.discriminatedUnion("do", [
     relist: z.boolean(),
     meanwhile: keys,
   }),
-]);
+] as const;
+/** The steps, one after the other. */
+const step = z.discriminatedUnion("do", [...traffic, ...processFaults, ...redisFaults]);
 
 /** Everything that a run of the harness does, but for the machine's timing. */
 export const scheduleSchema = z.object({
@@ -115,41 +123,14 @@ export type Step = z.infer<typeof step>;
 export type Behaviour = z.infer<typeof behaviour>;
 export type Death = z.infer<typeof death>;
 export type Mutation = z.infer<typeof mutation>;
-export type FaultKind = Exclude<Step["do"], "change" | "storm" | "runs">;
+export type RedisFault = z.infer<(typeof redisFaults)[number]>;
+export type ProcessFault = z.infer<(typeof processFaults)[number]>;
+export type FaultKind = (RedisFault | ProcessFault)["do"];
 
 export const behaviours = behaviour.options;
-/** Faults of the processes. */
-export const processFaultKinds = [
-  "worker-kill",
-  "producer-kill",
-  "all-workers-kill",
-  "worker-stop",
-  "worker-freeze",
-  "worker-busy",
-  "worker-hang",
-  "worker-drain",
-] as const satisfies readonly FaultKind[];
-/** Faults of Redis and of the data in it. */
-export const redisFaultKinds = [
-  "redis-kill",
-  "redis-loading",
-  "redis-hang",
-  "redis-cut",
-  "redis-oom",
-  "redis-readonly",
-  "redis-noperm",
-  "redis-full-disk",
-  "redis-flush",
-  "redis-old-dump",
-  "redis-failover",
-  "jobs-forge",
-  "jobs-mutate",
-  "ledger-mutate",
-] as const satisfies readonly FaultKind[];
-export const faultKinds: readonly FaultKind[] = [...processFaultKinds, ...redisFaultKinds];
-
-export type RedisFault = Extract<Step, { do: (typeof redisFaultKinds)[number] }>;
-export type ProcessFault = Extract<Step, { do: (typeof processFaultKinds)[number] }>;
-
-const namesOfRedisFaults: ReadonlySet<string> = new Set(redisFaultKinds);
-export const isRedisFault = (step: Step): step is RedisFault => namesOfRedisFaults.has(step.do);
+export const faultKinds: readonly FaultKind[] = [...processFaults, ...redisFaults].map(
+  ({ shape }) => shape.do.value,
+);
+const redisFaultKinds: ReadonlySet<string> = new Set(redisFaults.map(({ shape }) => shape.do.value));
+export const isRedisFaultKind = (kind: string): kind is RedisFault["do"] => redisFaultKinds.has(kind);
+export const isRedisFault = (step: Step): step is RedisFault => isRedisFaultKind(step.do);

@@ -1,16 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { checkedAtRun } from "./checks.ts";
-import { structuralSchema } from "./from-zod.ts";
 import { immutable } from "./kubernetes-meta.ts";
-import type { SchemaProblem } from "./place.ts";
+import { structuralForm } from "./structural-form.fixture.ts";
 
 /** The structural form, which must have no problems. */
 function form(schema: z.ZodType) {
-  const problems: SchemaProblem[] = [];
-  const result = structuralSchema(schema, "spec", problems);
+  const { form: made, problems } = structuralForm(schema);
   expect(problems).toEqual([]);
-  return result;
+  return made;
 }
 
 const listed = z.object({ name: z.string(), port: z.int().optional() });
@@ -172,26 +170,39 @@ describe("the structural form", () => {
     ],
     ["a default of null", z.string().nullable().default(null), { ...text, nullable: true }],
     ["an optional default", z.string().default("x").optional(), { ...text, default: "x" }],
+    ["a native enum, only its values", z.enum(level), { type: "integer", enum: [0, 1] }],
+    ["a description", z.string().describe("inner"), { ...text, description: "inner" }],
+    [
+      "several descriptions, the outermost last",
+      z.string().describe("inner").optional().meta({ title: "T", description: "outer" }),
+      { ...text, title: "T", description: "outer" },
+    ],
+    [
+      "a description before a bound",
+      z.string().describe("kept").min(1),
+      { ...text, minLength: 1, description: "kept" },
+    ],
+    ["a refinement at run time", z.string().refine(() => true, checkedAtRun), text],
+    [
+      "a pattern at run time between bounds",
+      z
+        .string()
+        .min(2)
+        .regex(/a(?=b)/, checkedAtRun)
+        .max(4),
+      { ...text, minLength: 2, maxLength: 4 },
+    ],
+    ["a checksum at run time, with a bound", z.iban(checkedAtRun).min(15), { ...text, minLength: 15 }],
+    [
+      "a list with a refinement at run time",
+      z
+        .array(z.int())
+        .max(3)
+        .refine(() => true, checkedAtRun),
+      { type: "array", items: integer, maxItems: 3 },
+    ],
   ])("of %s", (_name, schema, expected) => {
     expect(form(schema)).toEqual(expected);
-  });
-
-  it("of a native enum has only its values", () => {
-    expect(form(z.enum(level))).toEqual({ type: "integer", enum: [0, 1] });
-  });
-
-  it("keeps descriptions, the outermost last", () => {
-    expect(form(z.string().describe("inner"))).toEqual({ ...text, description: "inner" });
-    expect(form(z.string().describe("inner").optional().meta({ title: "T", description: "outer" }))).toEqual({
-      type: "string",
-      title: "T",
-      description: "outer",
-    });
-    expect(form(z.string().describe("kept").min(1))).toEqual({
-      type: "string",
-      minLength: 1,
-      description: "kept",
-    });
   });
 
   it("keeps all field names unchanged", () => {
@@ -324,38 +335,7 @@ describe("the structural form", () => {
   });
 
   it("leaves out only checks that are marked for the runtime", () => {
-    expect(form(z.string().refine(() => true, checkedAtRun))).toEqual(text);
-    expect(
-      form(
-        z
-          .string()
-          .min(2)
-          .regex(/a(?=b)/, checkedAtRun)
-          .max(4),
-      ),
-    ).toEqual({
-      type: "string",
-      minLength: 2,
-      maxLength: 4,
-    });
-    expect(form(z.iban(checkedAtRun).min(15))).toEqual({ ...text, minLength: 15 });
-    expect(
-      form(
-        z
-          .array(z.int())
-          .max(3)
-          .refine(() => true, checkedAtRun),
-      ),
-    ).toMatchObject({ maxItems: 3 });
-    const problems: SchemaProblem[] = [];
-    structuralSchema(
-      z
-        .string()
-        .refine(() => true, checkedAtRun)
-        .refine(() => true),
-      "spec",
-      problems,
-    );
-    expect(problems).toHaveLength(1);
+    const marked = z.string().refine(() => true, checkedAtRun);
+    expect(structuralForm(marked.refine(() => true)).problems).toHaveLength(1);
   });
 });

@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { structuralSchema } from "./from-zod.ts";
-import type { SchemaProblem } from "./place.ts";
-
-function problemsOf(schema: z.core.$ZodType): SchemaProblem[] {
-  const problems: SchemaProblem[] = [];
-  structuralSchema(schema, "spec", problems);
-  return problems;
-}
+import { structuralForm } from "./structural-form.fixture.ts";
 
 interface Tree {
   readonly children: readonly Tree[];
@@ -164,7 +157,7 @@ describe("a schema that a CRD cannot carry is refused, with what to write instea
       "only an object",
     ],
   ])("%s", (_name, schema, advice) => {
-    const problems = problemsOf(schema);
+    const { problems } = structuralForm(schema);
     expect(problems.map(({ problem }) => problem).join("\n")).toContain(advice);
     expect(problems).toHaveLength(1);
   });
@@ -189,11 +182,11 @@ describe("a refusal's path", () => {
     ["spec(type=x).at", z.discriminatedUnion("type", [tagged("x", { at: bad }), tagged("y", {})])],
     ["spec", z.union([z.string(), bad])],
   ])("is %s", (path, schema) => {
-    expect(problemsOf(schema).map((problem) => problem.path)).toEqual([path]);
+    expect(structuralForm(schema).problems.map((problem) => problem.path)).toEqual([path]);
   });
 
   it("is given for every problem at once", () => {
     const schema = z.object({ a: bad, b: z.array(z.tuple([])), c: z.string(), d: z.map(z.string(), bad) });
-    expect(problemsOf(schema).map(({ path }) => path)).toEqual(["spec.a", "spec.b[]", "spec.d"]);
+    expect(structuralForm(schema).problems.map(({ path }) => path)).toEqual(["spec.a", "spec.b[]", "spec.d"]);
   });
 });

@@ -1,20 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { pseudoRandom } from "@drover/random";
-import { structuralSchema } from "./from-zod.ts";
-import type { SchemaProblem } from "./place.ts";
 import { randomObject } from "./random-schema.fixture.ts";
+import { structuralForm } from "./structural-form.fixture.ts";
 import { brokenRules } from "./structural-rules.fixture.ts";
 
 describe("a random schema of the supported kinds", () => {
   it.each(Array.from({ length: 150 }, (_, seed) => seed))("is structural (seed %i)", (seed) => {
     const { schema } = randomObject(pseudoRandom(seed).fraction, 3);
-    const problems: SchemaProblem[] = [];
-    const structural = structuralSchema(schema, "spec", problems);
+    const { form: structural, problems } = structuralForm(schema);
     expect(problems).toEqual([]);
     expect(brokenRules(structural)).toEqual([]);
     expect(JSON.parse(JSON.stringify(structural))).toStrictEqual(structural);
-    expect(structuralSchema(schema, "spec", problems)).toEqual(structural);
+    expect(structuralForm(schema)).toEqual({ form: structural, problems: [] });
   });
 });
 
