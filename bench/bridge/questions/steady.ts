@@ -1,19 +1,17 @@
 import { type RedisServer, startRedis } from "@drover/local-servers";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../../../verification/harness/clock.ts";
 import { type BenchCluster, startBenchCluster } from "../cluster/bench-cluster.ts";
 import { changeSteadily } from "../cluster/steady-changes.ts";
 import { populate } from "../cluster/population.ts";
-import { startBridge, startNoopWorker } from "../contenders/drover.ts";
-import { startGo } from "../contenders/go-contender.ts";
-import { followRunLog, type RunStart } from "../contenders/run-log.ts";
+import type { RunStart } from "../contenders/run-log.ts";
 import { type Change, type LagFigures, lagFigures, lagsOf } from "../measures/lags.ts";
 import { type LedgerView, viewLedger } from "../measures/ledger.ts";
 import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
 import { watchOthers } from "../measures/others.ts";
 import { cpuSince, type Memory } from "../../report/process-figures.ts";
 import type { Stage } from "../plan.ts";
+import { openDroverContestant, openGoContestant } from "./contestants.ts";
 
 /** The timed spans, each from the sending of a change. */
 export const spans = [
@@ -76,38 +74,30 @@ export async function steady(stage: Stage): Promise<SteadyFigures> {
 interface Followers {
   readonly pids: Readonly<Record<string, number>>;
   readonly ready: Promise<unknown>;
-  stop(): Promise<unknown>;
+  stop(): Promise<void>;
   /** When runs began, by key. */
   runs(): Omit<Seen, "woken">;
 }
 
 async function startFollowers(
-  { program, bridge: main }: Stage,
-  { kubeconfig, functions, folder }: BenchCluster,
-  { url: redisUrl, pid }: RedisServer,
+  { program, bridge }: Stage,
+  cluster: BenchCluster,
+  redis: RedisServer,
 ): Promise<Followers> {
-  const file = (name: string): string => join(folder, name);
-  const runsIn = (name: string) => byKey(followRunLog(file(name)).read());
-  const worker = await startNoopWorker({ redisUrl, runs: file("drover.runs"), logFile: file("worker.log") });
-  const bridge = await startBridge({ kubeconfig, functions, redisUrl, logFile: file("bridge.log"), main });
-  const go = await startGo({
-    program,
-    kubeconfig,
-    be: "controller",
-    metadata: false,
-    logFile: file("go.log"),
-    runs: file("go.runs"),
-  });
+  const drover = await openDroverContestant(cluster, redis, bridge);
+  const controllerRuntime = openGoContestant(cluster, program, "typed");
+  const following = [await drover.start(), await controllerRuntime.start()];
   return {
-    pids: {
-      bridge: bridge.process.pid,
-      Redis: pid,
-      worker: worker.pid,
-      "controller-runtime": go.process.pid,
+    pids: Object.fromEntries(following.flatMap(({ pids }) => Object.entries(pids))),
+    ready: Promise.all(following.map((each) => each.ready())),
+    async stop() {
+      await Promise.all(following.map((each) => each.stop()));
+      await drover.close();
     },
-    ready: Promise.all([bridge.ready(), go.synced()]),
-    stop: () => Promise.all([go.process, bridge.process, worker].map((each) => each.stop())),
-    runs: () => ({ drover: runsIn("drover.runs"), controllerRuntime: runsIn("go.runs") }),
+    runs: () => ({
+      drover: byKey(drover.runs.read()),
+      controllerRuntime: byKey(controllerRuntime.runs.read()),
+    }),
   };
 }
 
