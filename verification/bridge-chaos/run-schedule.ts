@@ -3,21 +3,19 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bridgeProcess, ourBridge } from "./bridge-process.ts";
+import { observe } from "./observe.ts";
 import { play } from "./play-steps.ts";
 import type { DirectApi } from "./direct-api.ts";
 import type { Fact, Observation, ObservedVersion } from "./oracle/facts.ts";
 import type { Lane } from "./test-servers.ts";
-import { openEventLog } from "../harness/event-log.ts";
 import { type Outcome, outcomeOf } from "../harness/outcome.ts";
 import type { Violation } from "../harness/report-violations.ts";
 import { registrationFor } from "./kind.ts";
 import { type Load, openLoad } from "./load.ts";
-import { contradictions, openOracle, type Oracle, violationOf } from "./oracle/oracle.ts";
+import { contradictions, type Oracle, violationOf } from "./oracle/oracle.ts";
 import { type Proxy, startProxy } from "./proxy/proxy.ts";
-import { startReader } from "./reader.ts";
 import { earlyRequests } from "./oracle/early-requests.ts";
 import { type Schedule, silentFaults, swallowing } from "./schedules/schedule.ts";
-import { startChangeRecorder } from "./change-recorder.ts";
 
 /** Without a byte for so long, a watch is taken for dead: a fault of silence is over then, not before. */
 const silence: Milliseconds = 65_000;
@@ -42,18 +40,13 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
   const { api, kubeconfig, lane, patience = 30_000, program = ourBridge } = options;
   const folder = await mkdtemp(join(tmpdir(), "drover-chaos-bridge-"));
   await writeFile(join(folder, "schedule.json"), JSON.stringify(schedule, null, 2));
-  const { kind, redisUrl } = lane;
-  const log = openEventLog<Observation>();
-  const oracle = openOracle();
-  log.follow((fact) => oracle.see(fact));
+  const { kind } = lane;
   await lane.clean();
-  const recorder = await startChangeRecorder(api, kind, log);
-  const proxy = await startProxy({ kubeconfig, path: kind.path, log, schedule });
-  const controller = `widgets.${kind.group}`;
-  const registration = registrationFor(kind, controller, schedule.references);
-  const logFile = join(folder, "reader.log");
   const { linger, objects, pace } = schedule;
-  const reader = await startReader({ api, kind, log, redisUrl, controller, linger, logFile });
+  const observed = await observe(api, lane, { linger, folder });
+  const { log, oracle, controller, view } = observed;
+  const proxy = await startProxy({ kubeconfig, path: kind.path, log, schedule });
+  const registration = registrationFor(kind, controller, schedule.references);
   const bridge = bridgeProcess({
     log,
     program,
@@ -62,36 +55,34 @@ export async function runSchedule(schedule: Schedule, options: RunOptions): Prom
     onStart: () => proxy.nextProcess(),
   });
   const load = openLoad({ api, kind, seed: schedule.load, objects, pace, references: schedule.references });
-  const isAtRest = (): boolean => isSame(recorder.view, load.made) && oracle.unseenChanges().length === 0;
+  const isAtRest = (): boolean => isSame(view, load.made) && oracle.unseenChanges().length === 0;
   const judged: Violation[] = [];
   try {
     await load.fill(schedule.initial);
     await play({ log, proxy, bridge, load, isAtRest }, schedule.steps);
     log.note({ fact: "faults over" });
-    const isSilent = schedule.steps.some((step) => isOneOf(silentFaults, step.do));
+    const silent: readonly string[] = silentFaults;
+    const isSilent = schedule.steps.some((step) => silent.includes(step.do));
     const healing = patience + (isSilent ? silence : 0);
     await log.until(isAtRest, healing);
-    judged.push(...verdict(oracle, recorder.view, load));
+    judged.push(...verdict(oracle, view, load));
     if (judged.length === 0) {
       log.note({ fact: "at rest" });
       await load.touch(2);
       await log.until(isAtRest, healing);
-      judged.push(...verdict(oracle, recorder.view, load));
+      judged.push(...verdict(oracle, view, load));
     }
     if (!(await bridge.stop(stopTimeout)))
       judged.push({ rule: "I17", what: "the bridge did not stop after SIGTERM" });
   } finally {
     await bridge.kill();
-    await reader.close();
     await proxy.close();
-    await recorder.close();
+    await observed.close();
   }
   const { facts } = log;
   const found = [...contradictions(facts), ...earlyRequests(facts), ...crashes(facts)];
   return outcomeOf(folder, facts, [...judged, ...found]);
 }
-
-const isOneOf = (kinds: readonly string[], kind: string): boolean => kinds.includes(kind);
 
 /** Changes that no run has seen. If the recorder has not seen all that was written, nothing is proved. */
 function verdict(

@@ -2,12 +2,24 @@ import fc from "fast-check";
 import type { RunOutcome, WakeClass } from "../../packages/queue/src/work-queue/work-queue.ts";
 import type { Ending } from "./simulated-channels.ts";
 
+const callFaults = ["dies before", "dies after", "answer lost", "late", "refused", "demoted"] as const;
+const serverFaults = [
+  "lose jobs",
+  "double jobs",
+  "lose messages",
+  "restart",
+  "snapshot",
+  "fail over",
+  "flush",
+] as const;
+const processFaults = ["freeze", "thaw", "cut", "deny", "mend", "mend", "kill"] as const;
+
 /**
  * A fault of one call to Redis: the caller dies before it or after it; the answer is lost with its connection, and
  * the call is sent again; the answer comes late, by part of a lease; Redis refuses it; or the server was demoted, and
  * its successor takes it.
  */
-export type Fault = "none" | "dies before" | "dies after" | "answer lost" | "late" | "refused" | "demoted";
+export type Fault = "none" | (typeof callFaults)[number];
 
 /** One step of a schedule. Actors are numbers; one that cannot do the step skips it. */
 export type Command =
@@ -20,10 +32,7 @@ export type Command =
   | Disturbance
   | { readonly do: "advance"; readonly ms: number }
   | { readonly do: "step clock"; readonly ms: number }
-  | {
-      readonly do:
-        "lose jobs" | "double jobs" | "lose messages" | "restart" | "snapshot" | "fail over" | "flush";
-    }
+  | { readonly do: (typeof serverFaults)[number] }
   | { readonly do: "pause" | "resume"; readonly scope: number }
   | { readonly do: "force"; readonly key: number }
   | { readonly do: "roll out"; readonly worker: number; readonly terms: Terms };
@@ -35,10 +44,7 @@ export type Command =
 export type Disturbance =
   | { readonly do: "trouble"; readonly worker: number; readonly fault: Fault }
   | { readonly do: "disconnect"; readonly worker: number; readonly how: Ending }
-  | {
-      readonly do: "late advertisement" | "freeze" | "thaw" | "cut" | "deny" | "mend" | "kill";
-      readonly worker: number;
-    };
+  | { readonly do: "late advertisement" | (typeof processFaults)[number]; readonly worker: number };
 
 /** The registration of a worker, and what its version of the function asks for. */
 export interface Terms {
@@ -60,14 +66,7 @@ export const parts = 2;
 /** Account that some runs count against. */
 export const account = "cloud";
 
-const trouble = fc.constantFrom<Fault>(
-  "dies before",
-  "dies after",
-  "answer lost",
-  "late",
-  "refused",
-  "demoted",
-);
+const trouble = fc.constantFrom(...callFaults);
 const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 8, arbitrary: fc.constant("none" as const) },
   { weight: 1, arbitrary: trouble },
@@ -115,16 +114,6 @@ const drawn = <Do extends Command["do"], Fields extends object>(
   weight,
   arbitrary: fc.tuple(fc.constantFrom(...names), fields).map(([name, others]) => ({ do: name, ...others })),
 });
-const serverFaults = [
-  "lose jobs",
-  "double jobs",
-  "lose messages",
-  "restart",
-  "snapshot",
-  "fail over",
-  "flush",
-] as const;
-const processFaults = ["freeze", "thaw", "cut", "deny", "mend", "mend", "kill"] as const;
 const command: fc.Arbitrary<Command> = fc.oneof(
   drawn(10, ["change"], fc.record({ key, recreate: fc.nat(9).map((n) => n === 0) })),
   drawn(6, ["change part"], fc.record({ key, part })),

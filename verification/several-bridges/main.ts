@@ -18,13 +18,10 @@ import { now } from "../harness/clock.ts";
 import { pseudoRandom } from "@drover/random";
 import { violationLines } from "../harness/report-violations.ts";
 import { timesLine } from "../harness/spread.ts";
+import { observe } from "../bridge-chaos/observe.ts";
 import { startTestServers } from "../bridge-chaos/test-servers.ts";
 import { openLoad } from "../bridge-chaos/load.ts";
-import { contradictions, openOracle, violationOf } from "../bridge-chaos/oracle/oracle.ts";
-import { startReader } from "../bridge-chaos/reader.ts";
-import type { Observation } from "../bridge-chaos/oracle/facts.ts";
-import { startChangeRecorder } from "../bridge-chaos/change-recorder.ts";
-import { openEventLog } from "../harness/event-log.ts";
+import { contradictions, violationOf } from "../bridge-chaos/oracle/oracle.ts";
 import { lagsOf } from "./lags.ts";
 import { startTeam } from "./team.ts";
 
@@ -48,20 +45,8 @@ async function main(): Promise<number> {
   const { api } = servers;
   const { kind, redisUrl } = lane;
   const folder = await mkdtemp(join(tmpdir(), "drover-several-bridges-"));
-  const log = openEventLog<Observation>();
-  const oracle = openOracle();
-  log.follow((fact) => oracle.see(fact));
-  const recorder = await startChangeRecorder(api, kind, log);
-  const controller = `widgets.${kind.group}`;
-  const reader = await startReader({
-    api,
-    kind,
-    log,
-    redisUrl,
-    controller,
-    linger: 0,
-    logFile: join(folder, "reader.log"),
-  });
+  const observed = await observe(api, lane, { linger: 0, folder });
+  const { log, oracle, controller } = observed;
   const load = openLoad({ api, kind, seed, objects, pace: 20, references: false });
   const team = await startTeam({
     folder,
@@ -97,8 +82,7 @@ async function main(): Promise<number> {
   for (const line of violationLines(violations)) console.log(line);
   const lags = lagsOf(log.facts);
   await team.stop();
-  await reader.close();
-  await recorder.close();
+  await observed.close();
   await servers.close();
   console.log(`logs: ${folder}`);
   console.log(`hand-over: ${timesLine(team.handOvers)}`);
