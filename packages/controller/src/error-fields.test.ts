@@ -53,19 +53,11 @@ it("keeps name, message, stack, code, status, reason and causes", () => {
   );
 });
 
-const thrower = new Proxy(new Error("a"), {
-  get: () => {
-    throw new Error("canary");
-  },
-  getPrototypeOf: () => {
-    throw new Error("canary");
-  },
-});
-const getters = Object.defineProperty(new Error("a"), "message", {
-  get: () => {
-    throw new Error("canary");
-  },
-});
+const fail = () => {
+  throw new Error("canary");
+};
+const thrower = new Proxy(new Error("a"), { get: fail, getPrototypeOf: fail });
+const getters = Object.defineProperty(new Error("a"), "message", { get: fail });
 const cyclic = new Error("a");
 cyclic.cause = new AggregateError([cyclic, new Error("b", { cause: cyclic })], "both");
 

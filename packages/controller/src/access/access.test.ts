@@ -24,6 +24,8 @@ const ask = (more: Partial<Access> = {}): Access => ({
 const allows = (rules: readonly PolicyRule[], request: Access, namespace?: string) =>
   isGranted(request, accessesOf(rules, namespace));
 
+const everyScale = rule({ resources: ["*/scale"] });
+
 it.each<[string, PolicyRule, Partial<Access>, boolean]>([
   ["its own access", rule({}), {}, true],
   ["another verb", rule({}), { verb: "list" }, false],
@@ -40,13 +42,8 @@ it.each<[string, PolicyRule, Partial<Access>, boolean]>([
   ["a subresource by its own name", rule({ resources: ["pods/log"] }), { subresource: "log" }, true],
   ["the resource of a subresource", rule({ resources: ["pods/log"] }), {}, false],
   ["a subresource of a resource", rule({}), { subresource: "log" }, false],
-  ["a subresource of every resource", rule({ resources: ["*/scale"] }), { subresource: "scale" }, true],
-  [
-    "another subresource of every resource",
-    rule({ resources: ["*/scale"] }),
-    { subresource: "status" },
-    false,
-  ],
+  ["a subresource of every resource", everyScale, { subresource: "scale" }, true],
+  ["another subresource of every resource", everyScale, { subresource: "status" }, false],
   ["one of its names", rule({ resourceNames: ["x", "y"] }), { name: "y" }, true],
   ["another name", rule({ resourceNames: ["x"] }), { name: "z" }, false],
   ["no name, if it has names", rule({ resourceNames: ["x"] }), {}, false],

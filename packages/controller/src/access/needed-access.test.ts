@@ -26,14 +26,12 @@ const called = (where: string) => [
 ];
 const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
 const container = { image: "cups:1" };
+const inTwo = kind("cups", { namespaces: ["a", "b"] });
+const seenInTwo = [...seen("cups", "in namespace a"), ...seen("cups", "in namespace b")];
 
 it.each<[string, object, readonly string[]]>([
   ["follows its own kind", {}, seen("cups")],
-  [
-    "follows it in some namespaces",
-    { for: kind("cups", { namespaces: ["a", "b"] }) },
-    [...seen("cups", "in namespace a"), ...seen("cups", "in namespace b")],
-  ],
+  ["follows it in some namespaces", { for: inTwo }, seenInTwo],
   [
     "follows what it owns and watches",
     { owns: [kind("saucers")], watches: [kind("spoons", { names: { label: "l" } })] },
@@ -53,11 +51,8 @@ it.each<[string, object, readonly string[]]>([
   ["is called", { delivery: "webhook" }, [...seen("cups"), ...called("in all namespaces")]],
   [
     "is called for two namespaces",
-    { delivery: "webhook", for: kind("cups", { namespaces: ["a", "b"] }) },
-    [
-      ...[...seen("cups", "in namespace a"), ...seen("cups", "in namespace b")],
-      ...[...called("in namespace a"), ...called("in namespace b")],
-    ],
+    { delivery: "webhook", for: inTwo },
+    [...seenInTwo, ...called("in namespace a"), ...called("in namespace b")],
   ],
   ...(["standardWebhooks", "hmac", "bearer"] as const).map((scheme): [string, object, readonly string[]] => [
     `accepts events that are verified by ${scheme}`,

@@ -14,6 +14,7 @@ let proxy: FaultProxy;
 let serve: (asked: IncomingMessage, answer: ServerResponse) => void;
 
 beforeEach(async () => {
+  serve = (_, answer) => answer.end("done");
   server = createServer((asked, answer) => serve(asked, answer)).listen(0, "127.0.0.1");
   await once(server, "listening");
 });
@@ -119,7 +120,6 @@ describe("in front of a server other than an API server", () => {
   });
 
   it("a small body that breaks off is not recorded as a call, and other calls are served", async () => {
-    serve = (_, answer) => answer.end("done");
     await start();
     const asking = request(new URL("/key", proxy.url), { method: "PUT", headers: { "content-length": 3 } });
     asking.on("error", () => undefined);
@@ -190,7 +190,6 @@ describe("in front of a server other than an API server", () => {
   });
 
   it("a call that fails after its answer has begun breaks off", async () => {
-    serve = (_, answer) => answer.end("done");
     const onEntry = () => {
       throw new Error("it cannot be recorded");
     };
@@ -213,7 +212,6 @@ describe("in front of a server other than an API server", () => {
   });
 
   it("the proxy's address is opened again once its port is free", async () => {
-    serve = (_, answer) => answer.end("done");
     await start();
     await proxy.shut();
     const other = createServer().listen(Number(new URL(proxy.url).port), "127.0.0.1");
