@@ -123,15 +123,9 @@ async function comesToRest(
   for (;;) {
     const missing = (): Violation[] => missingIn(world, rest);
     await world.log.until(() => world.allAcknowledged() && missing().length === 0, left());
-    if (left() === 0) {
-      return [
-        ...missing(),
-        ...(world.allAcknowledged() ? [] : [{ rule: "I5", what: "not all wakes were acknowledged" }]),
-      ];
-    }
-    const counts = await world.count(processes.producers[0] ?? "");
-    const jobs = await redis.jobs();
-    const unrest = unrestIn(counts, jobs, rest.expected(), loses);
+    const unrest = world.allAcknowledged()
+      ? unrestIn(await world.count(processes.producers[0] ?? ""), await redis.jobs(), rest.expected(), loses)
+      : "not all wakes were acknowledged";
     if (unrest === undefined && missing().length === 0) return [];
     if (left() === 0) return [...missing(), { rule: "I5", what: unrest ?? "came to rest too late" }];
     await delay(50);
