@@ -131,6 +131,27 @@ it("does not run a key that it was assigned so long ago that it may be another's
   await until(() => expect(ran).toEqual([first]));
 });
 
+it("gives back a key that its slot is assigned while the refusal of a claim is on its way", async () => {
+  const { ran } = await work(1);
+  const [idle] = vi.mocked(ledger).advertise.mock.lastCall ?? [];
+  const answer = Promise.withResolvers<undefined>();
+  const real = { ...ledger };
+  const claimed = vi.spyOn(ledger, "claim").mockImplementationOnce(async (...args) => {
+    const refused = await real.claim(...args);
+    await answer.promise;
+    return refused;
+  });
+  await ledger.pause({ kind: "object", key: first }, "test");
+  const job = processJob(first);
+  await until(() => expect(claimed).toHaveBeenCalled());
+  if (idle) await ledger.advertise(idle); // comes late
+  await queue.wake([wakeOf(second)]);
+  await until(() => expect(assignments).toHaveLength(1));
+  answer.resolve(undefined);
+  await job;
+  await until(() => expect(ran).toEqual([second]));
+});
+
 it("gives back the key that a slot is assigned by an advertisement that came late, and goes on with its run", async () => {
   const door = Promise.withResolvers<RunOutcome>();
   const { ran } = await work(2, ({ key }) => (key === first ? door.promise : Promise.resolve(done)));

@@ -37,6 +37,11 @@ export class Slots {
   readonly #advertised = new Set<string>();
   /** Slots that were assigned a key, according to a refused claim, but have not received it yet. */
   readonly #awaitingKey = new Set<string>();
+  /**
+   * Keys that arrived for a slot while a claim under its token was in progress. The claim may have been refused before the
+   * key was assigned, if an earlier advertisement of the slot reached Redis late.
+   */
+  readonly #arrivedEarly = new Map<string, LeasedKey>();
   /** The next tokens of slots, sent with an outcome that is not answered yet; each with the slot of that outcome. */
   readonly #requests = new Map<string, string>();
   /** Jobs that wait for a slot. */
@@ -69,12 +74,15 @@ export class Slots {
   /** The ledger has accepted the claim under this slot's token. */
   markClaimed(slot: string): void {
     this.#busy.set(slot, slot);
+    this.#giveBackEarly(slot);
   }
 
   /** The ledger has refused the claim, because it had assigned this slot a key before: that key is on its way. */
   markAssigned(slot: string): void {
     this.#busy.delete(slot);
     this.#awaitingKey.add(slot);
+    const early = this.#takeEarly(slot);
+    if (early !== undefined) this.#receive(early);
   }
 
   /** The token and version under which another key may be chained to this slot's run when it is settled. */
@@ -108,6 +116,7 @@ export class Slots {
   /** The run has ended, and no key follows. A slot that was assigned its next key already stays busy with that. */
   release(slot: string, next?: SlotRequest): void {
     if (next) this.#requests.delete(next.token);
+    this.#giveBackEarly(slot);
     if (!this.#busy.delete(slot)) return;
     this.#waitingJobs.shift()?.(this.#reserve(this.#parts.newId()));
   }
@@ -147,7 +156,11 @@ export class Slots {
 
   #receive(leased: LeasedKey): void {
     const { slot, token } = leased;
-    if (this.#busy.has(slot) && (this.#busy.get(slot) ?? token) === token) return; // duplicate, or its claim reports it
+    if (this.#busy.has(slot)) {
+      const running = this.#busy.get(slot);
+      if (running === token) return; // a duplicate
+      if (running === undefined) return void this.#arrivedEarly.set(slot, leased); // its claim decides
+    }
     const settled = this.#requests.get(slot);
     if (settled !== undefined) this.#busy.delete(settled); // its outcome was recorded
     const isFree = [this.#requests, this.#advertised, this.#awaitingKey].some((those) => those.delete(slot));
@@ -157,6 +170,17 @@ export class Slots {
     }
     this.#busy.set(slot, token);
     this.#parts.run(leased);
+  }
+
+  #takeEarly(slot: string): LeasedKey | undefined {
+    const early = this.#arrivedEarly.get(slot);
+    this.#arrivedEarly.delete(slot);
+    return early;
+  }
+
+  #giveBackEarly(slot: string): void {
+    const early = this.#takeEarly(slot);
+    if (early !== undefined) void this.#parts.giveBack(early);
   }
 
   async #readvertise(): Promise<void> {
