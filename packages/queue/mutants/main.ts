@@ -2,7 +2,8 @@
  * `npm run mutants`: breaks the queue once for each promise of docs/work-queue.md, and sees the tests notice.
  *
  * Every mutant is made in a copy of the package. A sentence without a mutant fails the command, and so does a mutant
- * that no test notices, or that changes lines that are not in the code any more. `-- --only wake-1` runs those of
+ * that no test notices, or that changes lines that are not in the code any more. So do tests that fail on the code
+ * without any mutant. `-- --only wake-1` runs those of
  * one promise, `-- --only wake` those of all of that name.
  */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -67,6 +68,10 @@ async function work(): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), "drover-mutants-"));
   try {
     await prepare(copy);
+    if (await fails(copy, [...new Set(chosen.flatMap(({ noticedBy }) => noticers[noticedBy]))])) {
+      problems.push("the tests fail on the code without any mutant");
+      return;
+    }
     for (let mutant = queue.shift(); mutant; mutant = queue.shift()) await judge(copy, mutant);
   } finally {
     await rm(copy, { recursive: true, force: true });

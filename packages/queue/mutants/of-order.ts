@@ -221,7 +221,18 @@ server-8: a counter that is none stops every job
 server-8: garbage in BullMQ's place stops everything
 -   quarantineUnless(P .. ':jobs:' .. name, wanted)
 
-ledger/scripts/repair.lua
+server-8: a member without an entry is counted for ever
+-     if read(P .. ':key:' .. key, 'HGET', 'state') ~= state then checkEntry(key) end
+
+server-8: only the first members of a set are checked
+-   local first = math.floor(now / 1000) % pages * 100
++   local first = 0
+
+server-8: a paused member without an entry is left alone
+- for state, set in pairs({ ready = READY, parked = PARKED, paused = PAUSED }) do
++ for state, set in pairs({ ready = READY, parked = PARKED }) do
+
+ledger/rules/check-entry.lua
 
 server-8: a key that lost its place is left alone
 -   becomeReady(e, now)

@@ -71,6 +71,30 @@ describe("what somebody else changed", () => {
       expect(await t.refusal(key, "t")).toBe("claimed");
     },
   );
+  it.each(["ready", "parked", "paused"])("a member of %s without an entry runs", async (set) => {
+    await at.redis.zadd(rest(set), 1, key);
+    expect(await t.ledger.repairSets()).toEqual([`key:${key}`]);
+    expect(await t.dispatched()).toEqual([key]);
+    await t.run(key, done);
+    expect(await t.ledger.count()).toMatchObject({ due: 0, parked: 0, paused: 0 });
+  });
+  it("members without an entry are found among many keys", async () => {
+    const [dispatched, ...ready] = keysIn("a", 120) as [ObjectKey, ...ObjectKey[]];
+    for (const one of [dispatched, ...ready]) await t.wake(one);
+    await t.run(dispatched, { kind: "retry", error: "no" });
+    const strays = keysIn("b", 240);
+    for (const [i, one] of strays.entries()) {
+      await at.redis.zadd(rest("ready"), i % 2 ? 1 : t.clock + 1, one);
+      await at.redis.zadd(rest("failing"), i % 2 ? 1 : t.clock + 1, one);
+    }
+    for (let second = 0; second < 12; second++) {
+      t.clock += 1_000;
+      await t.ledger.repairSets();
+    }
+    expect((await t.list("failing")).map((report) => report.key)).toEqual([dispatched]);
+    await t.registerWorker({ slots: 400 });
+    expect(new Set(await t.dispatched())).toEqual(new Set([...ready.slice(1), ...strays, dispatched]));
+  });
   it("a key that stands in two sets stands in one, and is put right once", async () => {
     await t.wakeAndRun(key, { kind: "terminal", error: "no" });
     await at.redis.zadd(rest("waits"), t.clock + 60_000, key);

@@ -1,5 +1,6 @@
 -- Checks the Redis keys that every ledger has and those of BullMQ's queue, and repairs what another client changed:
 -- a key of the wrong type is moved to `P:quarantine:*`, and listed. Returns what was wrong.
+--- @include "ledger/rules/check-entry"
 --- @include "ledger/rules/quarantine"
 
 quarantineForeignKeys()
@@ -31,7 +32,20 @@ for _, counter in ipairs({ P .. ':jobs:id', P .. ':jobs:pc' }) do
     quarantineUnless(counter, 'none')
   end
 end
-for _, key in ipairs(redis.call('ZRANGE', FAILING, 0, 99)) do
+-- 100 members of a set; the next ones about a second later.
+local function someMembers(set)
+  local pages = math.max(1, math.ceil(redis.call('ZCARD', set) / 100))
+  local first = math.floor(now / 1000) % pages * 100
+  return redis.call('ZRANGE', set, first, first + 99)
+end
+-- A scan of the entries does not find a member that has none. Such a key runs: the members of the other sets do when
+-- their time is over.
+for state, set in pairs({ ready = READY, parked = PARKED, paused = PAUSED }) do
+  for _, key in ipairs(someMembers(set)) do
+    if read(P .. ':key:' .. key, 'HGET', 'state') ~= state then checkEntry(key) end
+  end
+end
+for _, key in ipairs(someMembers(FAILING)) do
   if read(P .. ':key:' .. key, 'HEXISTS', 'fails') ~= 1 then redis.call('ZREM', FAILING, key) end
 end
 return found
