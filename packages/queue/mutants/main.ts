@@ -41,6 +41,8 @@ const noticers: Readonly<Record<Mutant["noticedBy"], readonly string[]>> = {
   law: ["bullmq/job-options.test"],
   scripts: ["redis/lua/keep-scripts-loaded.test", "redis/lua/hostile-calls.test"],
 };
+/** As in the root's configuration, which is not copied: it lists the tests of all packages. */
+const timeouts = ["--testTimeout=60000", "--hookTimeout=120000", "--expect.poll.timeout=30000"];
 /** Copies at work at once. */
 const copies = 2;
 
@@ -79,13 +81,7 @@ async function work(): Promise<void> {
 }
 
 async function prepare(copy: string): Promise<void> {
-  for (const file of [
-    "package.json",
-    "tsconfig.json",
-    "vitest.config.ts",
-    "eslint.config.js",
-    "packages/queue",
-  ]) {
+  for (const file of ["package.json", "tsconfig.json", "eslint.config.js", "packages/queue"]) {
     await cp(join(root, file), join(copy, file), { recursive: true });
   }
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
@@ -117,8 +113,8 @@ async function fails(copy: string, tests: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [vitest, "run", "--bail", "1", "--maxWorkers", "1", ...files],
-      { cwd: copy, timeout: 180_000, killSignal: "SIGKILL" },
+      [vitest, "run", "--bail=1", "--maxWorkers=1", ...timeouts, ...files],
+      { cwd: copy, env: { ...process.env, LOCAL_CLOCKS: "apart" }, timeout: 180_000, killSignal: "SIGKILL" },
       (error) => resolve(error !== null),
     );
   });
