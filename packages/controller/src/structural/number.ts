@@ -13,9 +13,9 @@ const int32 = { least: -(2 ** 31), most: 2 ** 31 - 1 };
  * because every int64 may be stored; a range that lies beyond them cannot be expressed, and is refused.
  */
 export function wholeForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
-  const { minimum, maximum, multipleOf, allOf = [], ...excluded } = jsonSchemaOf(schema);
-  const first = firstWhole(minimum ?? -Infinity, excluded.exclusiveMinimum === true);
-  const last = -firstWhole(-(maximum ?? Infinity), excluded.exclusiveMaximum === true);
+  const { minimum, maximum, isAbove, isBelow, multipleOf, allOf } = boundsOf(schema);
+  const first = firstWhole(minimum ?? -Infinity, isAbove);
+  const last = -firstWhole(-(maximum ?? Infinity), isBelow);
   if (first >= Number.MAX_SAFE_INTEGER || last <= -Number.MAX_SAFE_INTEGER)
     return place.refuse(`${boundsSay} use smaller bounds`);
   const [least, most] = [isExactBound(first) ? first : undefined, isExactBound(last) ? last : undefined];
@@ -54,6 +54,14 @@ export function bigintForm(schema: z.core.$ZodType, place: Place): StructuralSch
   };
 }
 
+/** The bounds and factors of a number. `isAbove` and `isBelow`: the minimum and the maximum themselves are excluded. */
+function boundsOf(schema: z.core.$ZodType) {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, ...factors } = jsonSchemaOf(schema);
+  const { multipleOf, allOf = [] } = factors;
+  const [isAbove, isBelow] = [exclusiveMinimum === true, exclusiveMaximum === true];
+  return { minimum, maximum, isAbove, isBelow, multipleOf, allOf };
+}
+
 /** The first whole number that a lower bound permits. For an upper bound, negate it and the result. */
 const firstWhole = (bound: number, exclusive: boolean): number =>
   exclusive && Number.isInteger(bound) ? bound + 1 : Math.ceil(bound);
@@ -62,15 +70,15 @@ const isExactBound = (bound: number | undefined): bound is number =>
   bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
 
 export function numberForm(schema: z.core.$ZodType, place: Place): StructuralSchema {
-  const { minimum, maximum, multipleOf, allOf = [], ...excluded } = jsonSchemaOf(schema);
+  const { minimum, maximum, isAbove, isBelow, multipleOf, allOf } = boundsOf(schema);
   const bounds = [minimum, maximum].filter(
     (bound) => bound !== undefined && Math.abs(bound) < Number.MAX_VALUE,
   );
   if (bounds.some((bound) => !isExactBound(bound))) {
     return place.refuse(`${boundsSay} use z.number() without bounds`);
   }
-  const least = isExactBound(minimum) ? bound("minimum", minimum, excluded.exclusiveMinimum === true) : {};
-  const most = isExactBound(maximum) ? bound("maximum", maximum, excluded.exclusiveMaximum === true) : {};
+  const least = isExactBound(minimum) ? bound("minimum", minimum, isAbove) : {};
+  const most = isExactBound(maximum) ? bound("maximum", maximum, isBelow) : {};
   const more = [...(factors(allOf) ?? []), ...(least.allOf ?? []), ...(most.allOf ?? [])];
   return {
     type: "number",
