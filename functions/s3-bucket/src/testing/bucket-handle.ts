@@ -18,7 +18,7 @@ import type { S3Server } from "@drover/local-servers";
 
 /** A client of the server itself, with its own credentials or those of another account. */
 export const s3ClientOf = (
-  server: S3Server,
+  server: Pick<S3Server, "url" | "region" | "accessKeyId" | "secretAccessKey">,
   credentials: NonNullable<S3ClientConfig["credentials"]> = server,
 ): S3Client => {
   const { url: endpoint, region } = server;
