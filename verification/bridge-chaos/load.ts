@@ -7,7 +7,7 @@ import { type Kind, keyOf, namespaces, type Widget, widgetSchema } from "./kind.
 
 /** Makes changes, straight at the API server, one after the other. Nothing else writes objects of the kind. */
 export interface Load {
-  /** So many changes, of any kind; many of them to a few objects, which are drawn anew after every eight changes. */
+  /** Makes this many changes, most of them to a few objects. Every eight changes, other objects are chosen. */
   run(changes: number): Promise<void>;
   /** Creates, until there are so many objects. */
   fill(objects: number): Promise<void>;

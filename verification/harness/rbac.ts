@@ -5,7 +5,7 @@ const apiGroup = "rbac.authorization.k8s.io";
 export interface Subject {
   readonly kind: "ServiceAccount" | "User";
   readonly name: string;
-  /** Of a ServiceAccount; left out, that in which the binding is. */
+  /** The namespace of a ServiceAccount. Default: the namespace of the binding. */
   readonly namespace?: string;
 }
 

@@ -269,7 +269,7 @@ class Simulation {
   #change(key: number, recreate: boolean): void {
     const name = this.shared.oracle.names[key];
     if (name === undefined) return;
-    this.shared.log(`${name} changes${recreate ? ", made anew" : ""}`);
+    this.shared.log(`${name} changes${recreate ? ", recreated" : ""}`);
     this.shared.oracle.change(name, recreate);
     this.#producers[this.#changes++ % producers]?.see(name);
   }

@@ -6,7 +6,7 @@
  * SIGKILL while they work; then it must come to rest, and go back to zero. Meanwhile no other function may get a Pod, and
  * the one that is always there works on a change every 300 ms.
  *
- * What ran is read from a log that the functions write, what is done from the objects' status, Pods from the API
+ * Runs are read from a log that the functions write, results from the objects' status, Pods from the API
  * server; `judge.ts` compares.
  */
 import { setTimeout as delay } from "node:timers/promises";

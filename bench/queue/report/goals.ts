@@ -5,7 +5,7 @@ import { ratios } from "../../report/ratios.ts";
 import type { ContenderName, Outcome } from "../contenders/contender.ts";
 import { cpuRatios } from "./throughput-tables.ts";
 
-/** What we want of the queue, and what came out. A question that was not asked has no row. */
+/** A table of the goals for the queue and the figures. A question that was not measured has no row. */
 export function goals(results: Results): string {
   const { takeover, redisBack, wakeDuringRun } = results;
   const after = (outcome: Outcome) => ours(wakeDuringRun).filter((f) => f.outcome === outcome);

@@ -15,7 +15,7 @@ await drover.namespace("tea");
 await drover.namespace("coffee");
 await makeAuthor(drover, ada, "tea");
 await drover.grant(ada, inCluster);
-// What calling a function does for it.
+// The permissions that a called function needs.
 const called = ["configmaps", "configmaps/status"];
 await drover.grant(ada, [
   { apiGroups: ["", "events.k8s.io"], resources: [...called, "events"], verbs: ["*"] },

@@ -17,7 +17,7 @@ const authorPolicies = (): readonly Manifest[] => {
 
 const parent = folderOfFile();
 const folder = join(parent, "greetings");
-// What the Dockerfile makes of it.
+// The bundle, where the Dockerfile puts it.
 const command = [process.execPath, join(folder, "dist/main.mjs")];
 const world = await deployedWorldOfFile(
   [],

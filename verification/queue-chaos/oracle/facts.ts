@@ -46,7 +46,7 @@ export type Observation =
   | { readonly fact: "jobs"; readonly waiting: number; readonly active: number; readonly failed: number }
   /** From here on nothing breaks any more, and every run succeeds. */
   | { readonly fact: "faults over" }
-  /** All that was committed before this came to rest. After it, every key gets one more change. */
+  /** A run has seen every change so far, and nothing is left to do. Then every key is changed once more. */
   | { readonly fact: "at rest" };
 
 /** The data that a fault may take from the ledger: nothing; what came last, or all of it; any of its keys, without a trace. */

@@ -11,7 +11,7 @@ const metadata = { name: "buckets", namespace: "default", uid: "u", resourceVers
 const starting = { type: "Ready", status: "False", reason: "NoPodReady", message: "Its Pods are starting." };
 const object: KubeObject = { apiVersion: "v1", kind: "Bucket", metadata };
 
-/** What is known beside the report of the queue. */
+/** The facts that do not come from the queue. */
 interface Others {
   readonly status?: KeyFacts["fn"]["status"];
   readonly absent?: true;

@@ -43,8 +43,8 @@ const permissive = {
 };
 
 /**
- * An API server that serves widgets, for the tests of a file. `writes` has the write requests, as method and path; that
- * of a widget without what is before its name.
+ * An API server that serves widgets, for the tests of a file. `writes` has the write requests, as method and path; the
+ * path of a widget begins with its name.
  */
 export async function widgetsOfFile() {
   const { sandbox, client } = await sandboxOfFile();
