@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { crdOf } from "../../packages/testing/src/crd-of.fixture.ts";
 
 /** The kind that one schedule at a time has for itself: its bridge, recorder and load see no other objects. */
 export interface Kind {
@@ -16,41 +17,28 @@ export const namespaces = ["default", "chaos"] as const;
 
 export function laneKind(lane: number): Kind {
   const group = `lane-${lane}.chaos.drover.dev`;
-  const names = { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" };
+  const [kind, plural] = ["Widget", "widgets"];
   const root = `/apis/${group}/v1`;
-  const collectionOf = (namespace: string): string => `${root}/namespaces/${namespace}/${names.plural}`;
+  const collectionOf = (namespace: string): string => `${root}/namespaces/${namespace}/${plural}`;
   return {
     group,
-    path: `${root}/${names.plural}`,
+    path: `${root}/${plural}`,
     collectionOf,
     pathOf(key) {
       const [namespace = "", name = ""] = key.split("/");
       return `${collectionOf(namespace)}/${name}`;
     },
-    ref: { group, version: "v1", kind: names.kind, plural: names.plural, scope: "Namespaced" },
-    crd: {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: `${names.plural}.${group}` },
-      spec: { group, names, scope: "Namespaced", versions: [version] },
-    },
+    ref: { group, version: "v1", kind, plural, scope: "Namespaced" },
+    crd: crdOf({ group, kind, openAPIV3Schema }),
   };
 }
 
 const number = { type: "integer" };
-const version = {
-  name: "v1",
-  served: true,
-  storage: true,
-  subresources: { status: {} },
-  schema: {
-    openAPIV3Schema: {
-      type: "object",
-      properties: {
-        spec: { type: "object", properties: { size: number, ref: { type: "string" } } },
-        status: { type: "object", properties: { seen: number } },
-      },
-    },
+const openAPIV3Schema = {
+  type: "object",
+  properties: {
+    spec: { type: "object", properties: { size: number, ref: { type: "string" } } },
+    status: { type: "object", properties: { seen: number } },
   },
 };
 

@@ -1,4 +1,5 @@
 import { type Resource, ReconcileFunction } from "@drover/controller";
+import { crdOf } from "../../packages/testing/src/crd-of.fixture.ts";
 
 /** A manifest, of which only the identity is fixed. */
 export interface Manifest {
@@ -75,20 +76,6 @@ export const functionFor = (kind: Resource, name: string, spec: object = {}, nam
 
 /** The definition of a kind whose objects may have any fields. */
 export const looseKind = (group: string, kind: string, version = "v1alpha1") => {
-  const singular = kind.toLowerCase();
-  const plural = `${singular}s`;
-  const schema = {
-    openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-  };
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural, singular, kind, listKind: `${kind}List` },
-      versions: [{ name: version, served: true, storage: true, schema }],
-    },
-  };
+  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  return crdOf({ group, kind, version, openAPIV3Schema, more: {} });
 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { isRunning } from "@drover/local-servers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { crdOf } from "../../../packages/testing/src/crd-of.fixture.ts";
 import { folderOfFile } from "../../../packages/testing/src/folder.fixture.ts";
 import { killed, startModule } from "../../local-servers/src/processes/module-process.fixture.ts";
 import { buildRealCluster } from "./build.ts";
@@ -12,29 +13,15 @@ import { startRealCluster, type RealCluster } from "./start.ts";
 const run = promisify(execFile);
 const gone = (pid: number) => vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 10_000 });
 
-const crd = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "sheep.farm.test" },
-  spec: {
-    group: "farm.test",
-    scope: "Namespaced",
-    names: { plural: "sheep", singular: "sheep", kind: "Sheep", listKind: "SheepList" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: { spec: { type: "object", properties: { wool: { type: "string" } } } },
-          },
-        },
-      },
-    ],
+const crd = crdOf({
+  group: "farm.test",
+  kind: "Sheep",
+  plural: "sheep",
+  openAPIV3Schema: {
+    type: "object",
+    properties: { spec: { type: "object", properties: { wool: { type: "string" } } } },
   },
-};
+});
 const dolly = {
   apiVersion: "farm.test/v1",
   kind: "Sheep",

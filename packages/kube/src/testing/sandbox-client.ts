@@ -1,6 +1,6 @@
 import { startSandbox } from "@drover/sandbox";
 import { onTestFinished } from "vitest";
-import type { NewObject } from "../client/client.ts";
+import { crdOf } from "../../../testing/src/crd-of.fixture.ts";
 import { connect } from "../client/connect.ts";
 
 /** An API server and a client of it, until the current test has ended. */
@@ -16,28 +16,14 @@ export async function sandboxClient() {
 export type SandboxClient = Awaited<ReturnType<typeof sandboxClient>>;
 
 /** The definition of the buckets of `objects.ts`. */
-export const bucketDefinition: NewObject = {
-  metadata: { name: "buckets.s3.example.com" },
-  spec: {
-    group: "s3.example.com",
-    scope: "Namespaced",
-    names: { plural: "buckets", singular: "bucket", kind: "Bucket", listKind: "BucketList" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: { type: "object", properties: { region: { type: "string" } } },
-              status: { type: "object", properties: { arn: { type: "string" } } },
-            },
-          },
-        },
-      },
-    ],
+export const bucketDefinition = crdOf({
+  group: "s3.example.com",
+  kind: "Bucket",
+  openAPIV3Schema: {
+    type: "object",
+    properties: {
+      spec: { type: "object", properties: { region: { type: "string" } } },
+      status: { type: "object", properties: { arn: { type: "string" } } },
+    },
   },
-};
+});

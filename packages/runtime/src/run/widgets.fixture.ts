@@ -9,6 +9,7 @@ import { builtin, type KubeClient, type KubeObject, refOf } from "@drover/kube";
 import type { Run, RunOutcome } from "@drover/queue";
 import { z } from "zod";
 import { conditionsOf } from "../schema/parse-object.ts";
+import { crdOf } from "../../../testing/src/crd-of.fixture.ts";
 import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import { reconcileOnce, type ReconcileOptions } from "./reconcile-once.ts";
 
@@ -30,17 +31,7 @@ const openAPIV3Schema = {
   properties: { spec: anything, status: { type: "object", ...anything } },
 };
 /** Accepts any widget, so that a test may create one that the schema in the code refuses. */
-const permissive = {
-  metadata: { name: "widgets.tests.drover.dev" },
-  spec: {
-    group: "tests.drover.dev",
-    scope: "Namespaced",
-    names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
-    versions: [
-      { name: "v1", served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema } },
-    ],
-  },
-};
+const permissive = crdOf({ group: "tests.drover.dev", kind: "Widget", openAPIV3Schema });
 
 /**
  * An API server that serves widgets, for the tests of a file. `writes` has the write requests, as method and path; the

@@ -16,6 +16,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { crdOf } from "../crd-of.fixture.ts";
 import { folderOfFile } from "../folder.fixture.ts";
 import type { ApiAddress } from "./api-address.ts";
 import { type Manifest, openUser, type User } from "./user.ts";
@@ -44,39 +45,25 @@ const keyed = {
     properties: { name: { type: "string" }, value: { type: "integer" } },
   },
 };
-const definition = {
-  metadata: { name: "widgets.example.com" },
-  spec: {
-    group: "example.com",
-    scope: "Namespaced",
-    names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                properties: {
-                  free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-                  colour: { type: "string", default: "red" },
-                  maybe: { type: "string", nullable: true },
-                  keyed,
-                },
-              },
-              status: { type: "object", properties: { seen: { type: "integer" } } },
-            },
-          },
+const definition = crdOf({
+  group: "example.com",
+  kind: "Widget",
+  openAPIV3Schema: {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        properties: {
+          free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+          colour: { type: "string", default: "red" },
+          maybe: { type: "string", nullable: true },
+          keyed,
         },
       },
-    ],
+      status: { type: "object", properties: { seen: { type: "integer" } } },
+    },
   },
-};
+});
 
 beforeAll(async () => {
   cluster = await startRealCluster();
