@@ -45,22 +45,8 @@ export const endOfTime = String(50_000_000 * 60_000);
 export async function endlessMetrics(server: AttackedRedis): Promise<readonly (string | Buffer)[]> {
   const { admin } = server;
   const jobs = `{drover:${taken}}:jobs`;
-  const names = [
-    ...[
-      "wait",
-      "active",
-      "prioritized",
-      "events",
-      "stalled",
-      "limiter",
-      "delayed",
-      "paused",
-      "meta",
-      "pc",
-      "failed",
-    ],
-    ...["j1", "metrics:failed", "marker"],
-  ];
+  const names =
+    "wait active prioritized events stalled limiter delayed paused meta pc failed j1 metrics:failed marker";
   const options = { token: "t", keepJobs: { count: 1_000 }, attempts: 1, maxMetricsSize: 1e15 };
   const packed = (await admin.callBuffer(
     "EVAL",
@@ -69,7 +55,7 @@ export async function endlessMetrics(server: AttackedRedis): Promise<readonly (s
     JSON.stringify(options),
   )) as Buffer;
   return [
-    ...names.map((name) => `${jobs}:${name}`),
+    ...names.split(" ").map((name) => `${jobs}:${name}`),
     ...["j1", endOfTime, "failedReason", "x", "failed", "0", `${jobs}:`, packed],
   ];
 }

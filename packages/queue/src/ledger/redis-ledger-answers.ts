@@ -8,6 +8,7 @@ import type { LeasedKey } from "./ledger.ts";
 import {
   type Arrival,
   type Claim,
+  claimRefusals,
   type KeyReport,
   type PastRun,
   outcomeKinds,
@@ -30,20 +31,7 @@ export const textsSchema = z.array(z.string());
 export const renewalSchema = z.tuple([z.string(), textsSchema, textsSchema]);
 export const claimSchema = z.union([
   z.tuple([z.literal("claimed")]).rest(z.string()),
-  z.tuple([
-    z.enum([
-      "leased",
-      "parked",
-      "waiting",
-      "nothing due",
-      "not its turn",
-      "paused",
-      "throttled",
-      "outdated",
-      "recovering",
-      "slot taken",
-    ]),
-  ]),
+  z.tuple([z.enum(claimRefusals)]),
 ]);
 export const settleSchema = z.union([
   z.tuple([z.literal("stale")]),

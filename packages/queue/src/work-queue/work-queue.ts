@@ -81,24 +81,26 @@ export interface Claim {
 }
 
 /** Why a key cannot be claimed now. None of these is an error: jobs may be lost, duplicate or late. */
-export type ClaimRefusal =
-  | "leased"
-  | "parked"
-  | "waiting"
-  | "nothing due"
+export type ClaimRefusal = (typeof claimRefusals)[number];
+export const claimRefusals = [
+  "leased",
+  "parked",
+  "waiting",
+  "nothing due",
   /** Ready; it is assigned, or another job is added, when its turn comes. */
-  | "not its turn"
-  | "paused"
+  "not its turn",
+  "paused",
   /** The slot of the claim had been advertised, and was assigned a key before. */
-  | "slot taken"
+  "slot taken",
   /** Its account has to wait. */
-  | "throttled"
+  "throttled",
   /**
    * A newer version of the function has run the key and is alive: during a roll-out no key goes back to an older one.
    */
-  | "outdated"
+  "outdated",
   /** Redis was restarted or replaced a moment ago: runs in progress announce themselves before a new one starts. */
-  | "recovering";
+  "recovering",
+] as const;
 
 /**
  * The outcome of a run; exactly one per run.

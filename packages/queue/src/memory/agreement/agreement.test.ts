@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type PlayedAnswer, playInMemory, type PlayedStep } from "./play-in-memory.ts";
 import { recordAssignmentsInRedis, loadScripts, playInRedis } from "./play-in-redis.ts";
 import { type RandomCall, randomCalls, type RandomEvent, times } from "./random-calls.ts";
-import type { RunOutcome, Wake } from "../../work-queue/work-queue.ts";
+import { claimRefusals, type RunOutcome, type Wake } from "../../work-queue/work-queue.ts";
 import { maxFlowsChecked } from "../../redis/lua/script-bounds.ts";
 import type { ClaimJob } from "../../worker/job-queue.ts";
 
@@ -106,20 +106,7 @@ async function sameAnswers(
 
 /** What the random calls must have led to for their agreement to mean anything, and how it looks in an answer. */
 const outcomes = {
-  ...Object.fromEntries(
-    [
-      "leased",
-      "parked",
-      "waiting",
-      "nothing due",
-      "not its turn",
-      "paused",
-      "throttled",
-      "outdated",
-      "recovering",
-      "slot taken",
-    ].map((refusal) => [refusal, `"refused":"${refusal}"`]),
-  ),
+  ...Object.fromEntries(claimRefusals.map((refusal) => [refusal, `"refused":"${refusal}"`])),
   claimed: '"claimed"',
   chained: '"chained"',
   assigned: '"token":"t',
