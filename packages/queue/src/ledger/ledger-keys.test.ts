@@ -5,7 +5,7 @@ import { listedPages } from "../work-queue/listed-pages.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 import type { WorkQueue } from "../work-queue/work-queue.ts";
 
-const at = redisUnderTest();
+const at = await redisUnderTest();
 const t = ledgerUnderTest(at.open);
 
 it("all keys of a ledger are found, among those of others, and listed page by page", async () => {

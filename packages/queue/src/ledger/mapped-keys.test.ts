@@ -5,7 +5,7 @@ import { key, ledgerUnderTest, lease } from "./contract/ledger-under-test.ts";
 import { openMappedKeys } from "./mapped-keys.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 
-const at = redisUnderTest();
+const at = await redisUnderTest();
 const t = ledgerUnderTest(at.open);
 const [one, two] = [objectKey({ namespace: "a", name: "one" }), objectKey({ name: "two" })];
 /** Of the queue whose ledger is open. */

@@ -1,8 +1,7 @@
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll } from "vitest";
 import type { OpenLedger } from "./contract/ledger-under-test.ts";
+import { bareRedisOfFile } from "../redis/redis.fixture.ts";
 import { openRedisLedger, type RedisLedger } from "./redis-ledger.ts";
 
 /** A real server for the tests of a file, and on it the Redis keys of the ledger that was opened last. */
@@ -12,22 +11,11 @@ export interface RedisUnderTest {
   readonly open: OpenLedger<RedisLedger>;
 }
 
-export function redisUnderTest(): RedisUnderTest {
-  let server: RedisServer;
-  let redis: Redis;
+export async function redisUnderTest(): Promise<RedisUnderTest> {
+  const { redis } = await bareRedisOfFile();
   let prefix = "";
-  beforeAll(async () => {
-    server = await startRedis({ persistence: false });
-    redis = new Redis(server.url);
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
   return {
-    get redis() {
-      return redis;
-    },
+    redis,
     get prefix() {
       return prefix;
     },

@@ -12,7 +12,7 @@ import { ledgerContract } from "./contract/ledger.contract.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
 
-const at = redisUnderTest();
+const at = await redisUnderTest();
 ledgerContract(at.open);
 
 const t = ledgerUnderTest(at.open);

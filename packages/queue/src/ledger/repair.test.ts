@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { done, key, keysIn, lease, ledgerUnderTest, recoveryWindow } from "./contract/ledger-under-test.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 
-const at = redisUnderTest();
+const at = await redisUnderTest();
 const t = ledgerUnderTest(at.open);
 it("refuses a ledger that a newer Drover wrote, and changes nothing", async () => {
   await t.wake(key);

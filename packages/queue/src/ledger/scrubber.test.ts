@@ -5,7 +5,7 @@ import { keysIn, ledgerUnderTest } from "./contract/ledger-under-test.ts";
 import { startScrubber } from "./scrubber.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 
-const at = redisUnderTest();
+const at = await redisUnderTest();
 const t = ledgerUnderTest(at.open);
 
 it("looks over every key, a few of them in one script, and entries after the sets that they are looked up in", async () => {

@@ -1,9 +1,9 @@
 import { objectKey, silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
+import { startRedis } from "@drover/local-servers";
 import { Queue } from "bullmq";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { connectRedis, hasWorkQueue, openWorkQueue } from "../index.ts";
-import type { RedisConnection } from "../redis/redis-servers.ts";
+import { redisOfFile } from "../redis/redis.fixture.ts";
 import {
   key,
   type OpenWorkQueue,
@@ -12,17 +12,7 @@ import {
   workQueueUnderTest,
 } from "./work-queue.contract.ts";
 
-let server: RedisServer;
-let redis: RedisConnection;
-
-beforeAll(async () => {
-  server = await startRedis({ persistence: true });
-  redis = await connectRedis({ url: server.url, clientName: "test", log: silentLog });
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+const { server, redis } = await redisOfFile({ persistence: true });
 const open: OpenWorkQueue = (options) => ({
   queue: openWorkQueue({ ...options, redis }),
   async replaceServer() {

@@ -1,35 +1,23 @@
 import { objectKey } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
 import fc from "fast-check";
-import { Redis } from "ioredis";
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { type PlayedAnswer, playInMemory, type PlayedStep } from "./play-in-memory.ts";
 import { recordAssignmentsInRedis, loadScripts, playInRedis } from "./play-in-redis.ts";
 import { type RandomCall, randomCalls, type RandomEvent, times } from "./random-calls.ts";
 import { claimRefusals, type RunOutcome, type Wake } from "../../work-queue/work-queue.ts";
+import { bareRedisOfFile } from "../../redis/redis.fixture.ts";
 import { maxFlowsChecked } from "../../redis/lua/script-bounds.ts";
 import type { ClaimJob } from "../../worker/job-queue.ts";
 
 const sequences = Number(process.env["LEDGER_SEQUENCES"] ?? 400);
 const seed = Number(process.env["LEDGER_SEED"] ?? 1);
 
-let server: RedisServer;
-let redis: Redis;
-let received: ReturnType<typeof recordAssignmentsInRedis>;
-
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  redis = new Redis(server.url);
-  await loadScripts(redis);
-  received = recordAssignmentsInRedis(redis);
-  await received.caughtUp();
-});
-afterAll(async () => {
-  received.stop();
-  redis.disconnect();
-  await server.stop();
-});
+const { redis } = await bareRedisOfFile();
+await loadScripts(redis);
+const received = recordAssignmentsInRedis(redis);
+await received.caughtUp();
+afterAll(() => received.stop());
 
 it("the ledgers in Redis and in memory answer the same, whatever happens", { timeout: 0 }, async () => {
   const seen = new Set<string>();

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { bullmqScripts } from "../../bullmq/bullmq-scripts.ts";
 import { keepScriptsLoaded } from "./keep-scripts-loaded.ts";
 import { loadedScripts } from "./loaded-scripts.ts";
 import type { LuaScript, LoadableScript } from "./lua-script.ts";
 import { queuePrefix } from "../../work-queue/queue-prefix.ts";
+import { bareRedisOfFile } from "../redis.fixture.ts";
 import { redisUserRules } from "../users/redis-users.ts";
 import { maxJsonBytes } from "./script-bounds.ts";
 
@@ -22,23 +22,13 @@ const many = 20_000;
 
 const P = queuePrefix("mine");
 const B = `${P}:jobs`;
-let server: RedisServer;
-let admin: Redis;
-let hostile: Redis;
-
-beforeAll(async () => {
-  server = await startRedis({ persistence: false, args: ["--slowlog-log-slower-than", "0"] });
-  admin = new Redis(server.url);
-  await keepScriptsLoaded(admin, silentLog);
-  const rules = redisUserRules({ role: "function", controllers: ["mine"] });
-  await admin.call("ACL", "SETUSER", "hostile", ...rules.split(" "), ">secret");
-  hostile = new Redis(server.url.replace("//", "//hostile:secret@"));
-});
-afterAll(async () => {
-  admin.disconnect();
-  hostile.disconnect();
-  await server.stop();
-});
+const options = { persistence: false, args: ["--slowlog-log-slower-than", "0"] };
+const { server, redis: admin } = await bareRedisOfFile(options);
+await keepScriptsLoaded(admin, silentLog);
+const rules = redisUserRules({ role: "function", controllers: ["mine"] });
+await admin.call("ACL", "SETUSER", "hostile", ...rules.split(" "), ">secret");
+const hostile = new Redis(server.url.replace("//", "//hostile:secret@"));
+afterAll(() => hostile.disconnect());
 
 /** All keys of a ledger and of jobs, each with far too much in it, as plain commands of the caller could make them. */
 const grown = `

@@ -1,12 +1,11 @@
 import { objectKey, silentLog } from "@drover/controller";
-import { type RedisServer, startRedis } from "@drover/local-servers";
-import { Redis } from "ioredis";
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { openWorkQueue } from "../../work-queue/bullmq-work-queue.ts";
 import { keepScriptsLoaded } from "../lua/keep-scripts-loaded.ts";
 import { queuePrefix } from "../../work-queue/queue-prefix.ts";
 import { connectRedis } from "../redis-connection.ts";
+import { bareRedisOfFile } from "../redis.fixture.ts";
 import type { RedisConnection } from "../redis-servers.ts";
 import { RedisRefusalError } from "../redis-errors.ts";
 import { openRedisLedger } from "../../ledger/redis-ledger.ts";
@@ -25,8 +24,8 @@ const photos: Wake = {
   class: "change",
 };
 
-let server: RedisServer;
-let admin: Redis;
+const { server, redis: admin } = await bareRedisOfFile();
+await keepScriptsLoaded(admin, silentLog);
 const opened: RedisConnection[] = [];
 /** A connection of a new user. */
 const as = async (name: string, rules: string): Promise<RedisConnection> => {
@@ -43,15 +42,8 @@ const refusal = (asked: Promise<unknown>): Promise<string> =>
     (error: unknown) => String(error),
   );
 
-beforeAll(async () => {
-  server = await startRedis({ persistence: false });
-  admin = new Redis(server.url);
-  await keepScriptsLoaded(admin, silentLog);
-});
-afterAll(async () => {
+afterAll(() => {
   for (const redis of opened) redis.disconnect();
-  admin.disconnect();
-  await server.stop();
 });
 
 it.concurrent.each(roles)("%s: a whole life is permitted", async (role) => {
