@@ -6,7 +6,8 @@ import { type Api, openApi } from "./api.ts";
 import { audited } from "./audit-lines.ts";
 import { type AuditLog, auditLog, auditPolicy } from "./audit-log.ts";
 import { type CountingForwarder, startCountingForwarder } from "./counting-forwarder.ts";
-import { crd, group, namespaces, reconcileFunction } from "./widgets.ts";
+import { install } from "./numbered-kind.ts";
+import { widgets } from "./widgets.ts";
 
 /** A real API server that serves Widgets, and what is needed to count what is asked of it. */
 export interface BenchCluster {
@@ -26,7 +27,7 @@ export interface BenchCluster {
 export async function startBenchCluster(log: (line: string) => void): Promise<BenchCluster> {
   const folder = await mkdtemp(join(tmpdir(), "drover-bench-"));
   const file = (name: string): string => join(folder, name);
-  await writeFile(file("widgets.yaml"), JSON.stringify(reconcileFunction));
+  await writeFile(file("widgets.yaml"), JSON.stringify(widgets.reconcileFunction({})));
   const { apiServerArgs, lines } = await audited(folder, auditPolicy);
   const real = await startRealCluster({ apiServerArgs, log });
   const api = openApi(real.kubeconfig);
@@ -41,37 +42,11 @@ export async function startBenchCluster(log: (line: string) => void): Promise<Be
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await install(api);
+    await install(api, widgets);
   } catch (error) {
     await stop();
     throw error;
   }
   const audit = auditLog(lines);
   return { real, api, kubeconfig, wire, audit, folder, functions: file("widgets.yaml"), stop };
-}
-
-async function install(api: Api): Promise<void> {
-  const post = (path: string, content: object): Promise<string> =>
-    api.send("POST", path, { type: "application/json", content });
-  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
-  await Promise.all(
-    namespaces.map((name) =>
-      post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } }),
-    ),
-  );
-  await until(() => api.send("GET", `/apis/${group}/v1/widgets?limit=1`));
-}
-
-/** Asks again until it is answered. */
-export async function until(ask: () => Promise<unknown>): Promise<void> {
-  const patience = performance.now() + 30_000;
-  for (;;) {
-    try {
-      await ask();
-      return;
-    } catch (error) {
-      if (performance.now() > patience) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }

@@ -3,7 +3,7 @@ import { now } from "../../../verification/harness/clock.ts";
 import type { Requests } from "../cluster/audit-log.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import type { Changes } from "../cluster/population.ts";
-import type { WidgetKey } from "../cluster/widgets.ts";
+import type { Key } from "../cluster/numbered-kind.ts";
 import type { RunStart } from "../contenders/run-log.ts";
 import { wokenBetween } from "../measures/ledger.ts";
 import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
@@ -63,7 +63,7 @@ export interface PhaseOptions {
   readonly cluster: BenchCluster;
   readonly contestant: Contestant;
   readonly phase: PhaseName;
-  readonly living: ReadonlySet<WidgetKey>;
+  readonly living: ReadonlySet<Key>;
   /** Made while it was down. */
   readonly changes?: Changes;
   readonly settle: number;

@@ -2,7 +2,7 @@ import { startRedis } from "@drover/local-servers";
 import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import { change37, populate, type Population } from "../cluster/population.ts";
 import { pseudoRandom } from "@drover/random";
-import { collection } from "../cluster/widgets.ts";
+import { widgets } from "../cluster/widgets.ts";
 import type { Stage } from "../plan.ts";
 import { type Contestant, openDroverContestant, openGoContestant } from "./contestants.ts";
 import { measurePhase, type PhaseFigures, type PhaseName } from "./phase.ts";
@@ -37,7 +37,8 @@ export async function restart({ plan, program, bridge, progress }: Stage): Promi
     progress(`creating ${plan.objects} objects`);
     const population = await populate(cluster, plan.objects);
     progress(`created in ${(population.took / 1_000).toFixed(0)} s`);
-    const bytesPerObject = Buffer.byteLength(await cluster.api.send("GET", `${collection}?limit=100`)) / 100;
+    const bytesPerObject =
+      Buffer.byteLength(await cluster.api.send("GET", `${widgets.collection}?limit=100`)) / 100;
     const random = pseudoRandom(plan.seed);
     const run = async (contestant: Contestant): Promise<void> => {
       try {
