@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../../../verification/harness/clock.ts";
-import type { Requests } from "../cluster/audit-log.ts";
+import { type Requests, requestsOf } from "../cluster/audit-log.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import type { Changes } from "../cluster/population.ts";
 import type { Key } from "../cluster/numbered-kind.ts";
@@ -105,7 +105,7 @@ export async function measurePhase(options: PhaseOptions): Promise<PhaseFigures>
       wakes: woken && [...woken.values()].reduce((a, b) => a + b, 0),
       wakesCounted: await following.wakesCounted?.(),
       keys: keyFigures(keys, options),
-      requests: await cluster.audit.since(mark, contestant.userAgent),
+      requests: requestsOf(await cluster.audit.since(mark), contestant.userAgent),
       received: cluster.wire.received() - receivedBefore,
       usedMemory: await contestant.usedMemory?.(),
       others: busyOthers,

@@ -1,22 +1,15 @@
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { inParallel, openApi } from "../../bridge/cluster/api.ts";
+import { inParallel } from "../../bridge/cluster/api.ts";
 import { untilStreamed } from "../../bridge/cluster/population.ts";
-import { type AuditLines, audited } from "../../bridge/cluster/audit-lines.ts";
+import { type Audited, startAudited } from "../../bridge/cluster/audited.ts";
 import { auditPolicy } from "../../workloads/audit-log.ts";
 import { install, type Key } from "../../bridge/cluster/numbered-kind.ts";
 import { gauge, gauges } from "./gauges.ts";
 import { type Judge, openJudge } from "./judge.ts";
 
 /** An API server, and the tools that measure the peer that works on it. */
-export interface Stage {
-  readonly cluster: RealCluster;
-  readonly audit: AuditLines;
+export interface Stage extends Omit<Audited<RealCluster>, "api"> {
   readonly judge: Judge;
-  /** For logs; goes away with the stage. */
-  readonly folder: string;
   /** So many Gauges, of turn 0. */
   populate(count: number): Promise<readonly Key[]>;
   /** Asks for another turn. */
@@ -25,17 +18,15 @@ export interface Stage {
   spoil(key: Key): Promise<unknown>;
   /** Deletes all Gauges. */
   clear(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** Requests of the bench under way at once. */
 export const atOnce = 64;
 
 export async function setStage(log: (line: string) => void): Promise<Stage> {
-  const folder = await mkdtemp(join(tmpdir(), "drover-bench-"));
-  const { apiServerArgs, lines: audit } = await audited(folder, auditPolicy);
-  const cluster = await startRealCluster({ apiServerArgs, log });
-  const api = openApi(cluster.kubeconfig);
+  const { api, ...audited } = await startAudited(auditPolicy, (apiServerArgs) =>
+    startRealCluster({ apiServerArgs, log }),
+  );
   await install(api, gauges);
   await untilStreamed(api, gauges.collection);
   const judge = openJudge(api);
@@ -45,10 +36,8 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
       content: { spec },
     });
   return {
-    cluster,
-    audit,
+    ...audited,
     judge,
-    folder,
     async populate(count) {
       await inParallel(count, atOnce, (i) =>
         api.send("POST", gauges.createPath(gauges.keyOf(i)), {
@@ -66,9 +55,7 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
     },
     async stop() {
       judge.stop();
-      api.close();
-      await cluster.stop();
-      await rm(folder, { recursive: true, force: true });
+      await audited.stop();
     },
   };
 }
