@@ -1,9 +1,9 @@
+import { type Forwarder, startForwarder } from "@drover/local-servers";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Audited, startAudited } from "./audited.ts";
 import { auditPolicy } from "./audit-log.ts";
-import { type CountingForwarder, startCountingForwarder } from "./counting-forwarder.ts";
 import { install } from "./numbered-kind.ts";
 import { widgets } from "./widgets.ts";
 
@@ -12,7 +12,7 @@ export interface BenchCluster extends Omit<Audited<RealCluster>, "cluster"> {
   readonly real: RealCluster;
   /** Leads to the API server through `wire`. */
   readonly kubeconfig: string;
-  readonly wire: CountingForwarder;
+  readonly wire: Forwarder;
   /** The bridge's `DROVER_FUNCTIONS`. */
   readonly functions: string;
 }
@@ -23,12 +23,12 @@ export async function startBenchCluster(log: (line: string) => void): Promise<Be
   );
   const file = (name: string): string => join(audited.folder, name);
   await writeFile(file("widgets.yaml"), JSON.stringify(widgets.reconcileFunction({})));
-  const wire = await startCountingForwarder(Number(new URL(real.url).port));
+  const wire = await startForwarder(Number(new URL(real.url).port));
   const config = await readFile(real.kubeconfig, "utf8");
   const kubeconfig = file("kubeconfig");
   await writeFile(kubeconfig, config.replaceAll(real.url, `https://127.0.0.1:${wire.port}`), { mode: 0o600 });
   const stop = async (): Promise<void> => {
-    wire.stop();
+    await wire.stop();
     await audited.stop();
   };
   try {
