@@ -36,7 +36,7 @@ const stage = await setStage(objects);
 const redis = await connectRedis({ url: stage.redis.url, clientName: "bench", log: silentLog });
 const queues: Readonly<Record<Way, WorkQueue>> = {
   pull: opened(queueOf({ name: "pull" })),
-  push: opened(queueOf({ namespace: "default", name: "push", uid: stage.pushUid })),
+  push: opened(queueOf(stage.push)),
 };
 const keys = Array.from({ length: objects }, (_, i) =>
   objectKey({ namespace: "default", name: `noop-${i}` }),
