@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../../../verification/harness/clock.ts";
+import { kubeconfigText } from "../../../verification/harness/kubeconfigs.ts";
 import { type BenchCluster, startBenchCluster } from "../cluster/bench-cluster.ts";
 import { populate } from "../cluster/population.ts";
 import { pseudoRandom } from "@drover/random";
@@ -74,7 +75,7 @@ interface Playing {
 async function play(playing: Playing, reader: Reader): Promise<ReplayRound> {
   const server = await startReplayServer(playing.recording);
   const kubeconfig = join(playing.cluster.folder, "replay.kubeconfig");
-  await writeFile(kubeconfig, plainKubeconfig(server.url));
+  await writeFile(kubeconfig, kubeconfigText({ server: server.url }, {}));
   const listening = await listen({ ...playing, kubeconfig }, reader);
   try {
     await Promise.all([listening.ready, server.watching]);
@@ -210,16 +211,3 @@ async function controllerRuntime(
     stop: () => go.process.stop().then(() => undefined),
   };
 }
-
-/** The kubeconfig of a server without authentication. */
-const plainKubeconfig = (server: string): string => {
-  const name = "replay";
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name, cluster: { server } }],
-    users: [{ name, user: {} }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    "current-context": name,
-  });
-};
