@@ -8,9 +8,8 @@ import { objectKey, type ObjectKey, type QueueName, queueOf, silentLog } from "@
 import { connectRedis, disconnectRedis, openWorkQueue, type WorkQueue } from "@drover/queue";
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { writeFormatted } from "../report/write-report.ts";
+import { writeResults } from "../report/write-report.ts";
 import { spread, percentile } from "../../verification/harness/spread.ts";
 import { cpuOf as cpuOfProcess } from "../report/process-figures.ts";
 import { setStage, type Stage } from "./stage.ts";
@@ -57,8 +56,7 @@ await stage.stop();
 
 const text = `<!-- Written by npm run bench:push. -->\n\n# What a call costs\n\n${description()}\n\n${table()}\n`;
 console.log(text);
-const file = fileURLToPath(new URL("results.md", import.meta.url));
-await writeFormatted(file, text);
+await writeResults(text, import.meta.dirname);
 process.exit();
 
 function opened(controller: QueueName): WorkQueue {
