@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { writeResults } from "../report/write-report.ts";
 import { spread, percentile } from "../../verification/harness/spread.ts";
 import { cpuOf as cpuOfProcess } from "../report/process-figures.ts";
+import { ratios } from "../report/ratios.ts";
 import { setStage, type Stage } from "./stage.ts";
 import { range, table as markdownTable } from "../report/markdown.ts";
 
@@ -122,29 +123,16 @@ function description(): string {
 function table(): string {
   const head = ["load", "way", "run p50, ms", "run p99, ms", "runs/s", "CPU per run, ms"];
   const lines = ["one at a time", "all at once"].flatMap((load) => {
-    const of = (way: Way) =>
-      found.filter((one) => one.load === load && one.way === way).map(({ figures }) => figures);
+    const of = (way: Way) => {
+      const some = found.filter((one) => one.load === load && one.way === way);
+      return (["p50", "p99", "perSecond", "cpu"] as const).map((name) =>
+        some.map(({ figures }) => figures[name]),
+      );
+    };
     const [pull, push] = [of("pull"), of("push")];
-    const ratio = push.map((one, i): Figures => {
-      const to = pull[i] ?? one;
-      return {
-        p50: one.p50 / to.p50,
-        p99: one.p99 / to.p99,
-        perSecond: one.perSecond / to.perSecond,
-        cpu: one.cpu / to.cpu,
-      };
-    });
-    return [row(load, "pull", pull), row(load, "gateway and function", push), row(load, "ratio", ratio)];
+    const ratio = push.map((figures, i) => ratios(figures, pull[i] ?? []));
+    const rows = Object.entries({ pull, "gateway and function": push, ratio });
+    return rows.map(([name, cells]) => [load, name, ...cells.map((cell) => range(spread(cell)))]);
   });
   return markdownTable(head, lines, 2);
-}
-
-function row(load: string, way: string, figures: readonly Figures[]): readonly string[] {
-  return [
-    load,
-    way,
-    ...(["p50", "p99", "perSecond", "cpu"] as const).map((field) =>
-      range(spread(figures.map((one) => one[field]))),
-    ),
-  ];
 }
