@@ -8,7 +8,7 @@ import { install } from "./numbered-kind.ts";
 import { widgets } from "./widgets.ts";
 
 /** A real API server that serves Widgets, and what is needed to count what is asked of it. */
-export interface BenchCluster extends Omit<Audited<RealCluster>, "cluster"> {
+export interface BenchCluster extends Omit<Audited<RealCluster>, "cluster" | "stop">, AsyncDisposable {
   readonly real: RealCluster;
   /** Leads to the API server through `wire`. */
   readonly kubeconfig: string;
@@ -18,24 +18,26 @@ export interface BenchCluster extends Omit<Audited<RealCluster>, "cluster"> {
 }
 
 export async function startBenchCluster(log: (line: string) => void): Promise<BenchCluster> {
-  const { cluster: real, ...audited } = await startAudited(auditPolicy, (apiServerArgs) =>
-    startRealCluster({ apiServerArgs, log }),
-  );
-  const file = (name: string): string => join(audited.folder, name);
+  await using stack = new AsyncDisposableStack();
+  const start = (apiServerArgs: readonly string[]) => startRealCluster({ apiServerArgs, log });
+  const audited = stack.adopt(await startAudited(auditPolicy, start), (cluster) => cluster.stop());
+  const { cluster: real, api, audit, folder } = audited;
+  const file = (name: string): string => join(folder, name);
   await writeFile(file("widgets.yaml"), JSON.stringify(widgets.reconcileFunction({})));
-  const wire = await startForwarder(Number(new URL(real.url).port));
+  const wire = stack.adopt(await startForwarder(Number(new URL(real.url).port)), (it) => it.stop());
   const config = await readFile(real.kubeconfig, "utf8");
   const kubeconfig = file("kubeconfig");
   await writeFile(kubeconfig, config.replaceAll(real.url, `https://127.0.0.1:${wire.port}`), { mode: 0o600 });
-  const stop = async (): Promise<void> => {
-    await wire.stop();
-    await audited.stop();
+  await install(api, widgets);
+  const running = stack.move();
+  return {
+    real,
+    api,
+    audit,
+    folder,
+    kubeconfig,
+    wire,
+    functions: file("widgets.yaml"),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-  try {
-    await install(audited.api, widgets);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { ...audited, real, kubeconfig, wire, functions: file("widgets.yaml"), stop };
 }

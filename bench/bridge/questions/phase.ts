@@ -6,7 +6,7 @@ import type { Changes } from "../cluster/population.ts";
 import type { Key } from "../cluster/numbered-kind.ts";
 import type { RunStart } from "../contenders/run-log.ts";
 import { wokenBetween } from "../measures/ledger.ts";
-import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
+import { peakOf, type Sample, together, watchMemory } from "../measures/memory-watch.ts";
 import { watchOthers } from "../measures/others.ts";
 import { cpuSince, highestRss, type Memory } from "../../report/process-figures.ts";
 import type { Contestant, ContestantName, Following } from "./contestants.ts";
@@ -145,12 +145,10 @@ function figuresOf(samples: readonly Sample[], { pids }: Following): MemoryFigur
   const names = Object.keys(pids);
   const figures = (of: string, parts: readonly string[]): MemoryFigures => {
     const each = together(samples, parts);
-    const most = (what: keyof Memory): number =>
-      each.reduce((high, memory) => Math.max(high, memory[what]), 0);
     const pid = pids[of];
     return {
       of,
-      peak: { rss: most("rss"), pss: most("pss") },
+      peak: peakOf(each),
       settled: each.at(-1) ?? { rss: 0, pss: 0 },
       highest: pid === undefined ? undefined : highestRss(pid),
     };

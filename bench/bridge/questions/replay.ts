@@ -45,24 +45,20 @@ export interface ReplayFigures {
 
 /** Records a watch of the real API server, and plays it to each reader in turn. */
 export async function replay({ plan, program, bridge, progress }: Stage): Promise<ReplayFigures> {
-  const cluster = await startBenchCluster(progress);
-  try {
-    const population = await populate(cluster, plan.recordedObjects);
-    progress(`recording ${plan.frames} changes of ${plan.recordedObjects} objects`);
-    const recording = await record(cluster, population, plan.frames, pseudoRandom(plan.seed));
-    // Its processes would take part of the machine, idle as they are.
-    await cluster.real.stop();
-    const rounds: ReplayRound[] = [];
-    for (let round = 0; round < plan.rounds; round += 1) {
-      for (const reader of readers) {
-        rounds.push(await play({ recording, cluster, program, bridge }, reader));
-        progress(JSON.stringify(rounds.at(-1)));
-      }
+  await using cluster = await startBenchCluster(progress);
+  const population = await populate(cluster, plan.recordedObjects);
+  progress(`recording ${plan.frames} changes of ${plan.recordedObjects} objects`);
+  const recording = await record(cluster, population, plan.frames, pseudoRandom(plan.seed));
+  // Its processes would take part of the machine, idle as they are.
+  await cluster.real.stop();
+  const rounds: ReplayRound[] = [];
+  for (let round = 0; round < plan.rounds; round += 1) {
+    for (const reader of readers) {
+      rounds.push(await play({ recording, cluster, program, bridge }, reader));
+      progress(JSON.stringify(rounds.at(-1)));
     }
-    return { objects: plan.recordedObjects, frames: recording.frames, rounds };
-  } finally {
-    await cluster.stop();
   }
+  return { objects: plan.recordedObjects, frames: recording.frames, rounds };
 }
 
 interface Playing {
