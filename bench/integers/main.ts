@@ -7,8 +7,7 @@
 import { parseJson, writeJson } from "@drover/json";
 import { createHash } from "node:crypto";
 import { cpus } from "node:os";
-import { fileURLToPath } from "node:url";
-import { writeFormatted } from "../report/write-report.ts";
+import { writeResults } from "../report/write-report.ts";
 import { spread } from "../../verification/harness/spread.ts";
 import { podText } from "./pod-text.ts";
 
@@ -79,5 +78,4 @@ are \`JSON\`'s own; the ratios are those of \`@drover/json\` to it, medians of 1
 ${rows.join("\n")}
 `;
 console.log(table);
-const file = fileURLToPath(new URL("results.md", import.meta.url));
-await writeFormatted(file, table);
+await writeResults(table, import.meta.dirname);

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { userAgent as harness } from "../bridge/cluster/api.ts";
+import type { AuditEntry } from "../bridge/cluster/audited.ts";
 import { percentile } from "../../verification/harness/spread.ts";
 
 /** The parts of a reaction, in their order; for a peer that does not read, the second and third are 0. */
@@ -12,30 +12,11 @@ export const legs = [
 ] as const;
 export type Leg = (typeof legs)[number];
 
-const time = z.iso.datetime({ offset: true, precision: 6 }).transform(microseconds);
-const entry = z.object({
-  userAgent: z.string().default(""),
-  verb: z.string(),
-  objectRef: z
-    .object({ resource: z.string(), subresource: z.string().optional(), name: z.string().default("") })
-    .optional(),
-  requestReceivedTimestamp: time,
-  stageTimestamp: time,
-});
-type Entry = z.output<typeof entry>;
-
-/** ms since 1970: a Date keeps no microseconds. */
-function microseconds(text: string): number {
-  const [seconds = "", fraction = ""] = text.replace("Z", "").split(".");
-  return Date.parse(`${seconds}Z`) + Number(fraction.padEnd(6, "0")) / 1_000;
-}
-
 /**
  * Where the time of reactions goes, by the API server's clock: the medians of each part, ms, over the objects that were
- * changed once in these lines of its audit log.
+ * changed once in these entries of its audit log.
  */
-export function medianLegs(lines: readonly unknown[]): ReadonlyMap<Leg, number> {
-  const entries = lines.map((line) => entry.parse(line));
+export function medianLegs(entries: readonly AuditEntry[]): ReadonlyMap<Leg, number> {
   const byName = Map.groupBy(
     entries.filter(({ objectRef }) => objectRef?.resource === "gauges"),
     ({ objectRef }) => objectRef?.name ?? "",
@@ -53,14 +34,14 @@ export function medianLegs(lines: readonly unknown[]): ReadonlyMap<Leg, number> 
   );
 }
 
-function legsOf(entries: readonly Entry[]): Record<Leg, number> | undefined {
+function legsOf(entries: readonly AuditEntry[]): Record<Leg, number> | undefined {
   const change = entries.find(({ verb, userAgent }) => verb === "patch" && userAgent === harness);
   const read = entries.find(({ verb }) => verb === "get");
   const status = entries.find(
     ({ objectRef, userAgent }) => objectRef?.subresource === "status" && userAgent !== harness,
   );
   if (change === undefined || status === undefined) return undefined;
-  const lasted = (one: Entry | undefined): number =>
+  const lasted = (one: AuditEntry | undefined): number =>
     one === undefined ? 0 : one.stageTimestamp - one.requestReceivedTimestamp;
   return {
     "the change is written": lasted(change),

@@ -14,15 +14,15 @@
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { writeFormatted } from "../report/write-report.ts";
-import { circumstances } from "../report/command-line.ts";
+import { wholeNumber } from "../../verification/harness/whole-number.ts";
+import { writeResults } from "../report/write-report.ts";
+import { chosen, circumstances } from "../report/command-line.ts";
 import { setStage } from "./cluster/stage.ts";
 import { drover, droverEmbedded, readingLive, spreadOut } from "./peers/drover.ts";
 import { droverCalled } from "./peers/drover-called.ts";
 import { controllerRuntime, floor } from "./peers/go.ts";
-import { javaOperatorSdk } from "./peers/java-operator-sdk.ts";
 import { kopf } from "./peers/kopf.ts";
-import { kubeRs } from "./peers/kube-rs.ts";
+import { javaOperatorSdk, kubeRs } from "./peers/compiled.ts";
 import { metacontroller } from "./peers/metacontroller.ts";
 import type { Ground, Peer, Prepared } from "./peers/peer.ts";
 import { pepr } from "./peers/pepr.ts";
@@ -54,23 +54,16 @@ const { values } = parseArgs({
     little: { type: "boolean", default: false },
   },
 });
-/** A comma in a name has a space behind it. */
-const only = values.only?.split(/,(?! )/);
-const unknown = only?.filter((name) => !peers.some((peer) => peer.name === name)) ?? [];
-if (unknown.length > 0) {
-  console.error(`There is no ${unknown.join(", ")}. There are: ${peers.map(({ name }) => name).join(", ")}.`);
-  process.exit(2);
-}
+const isAsked = chosen(
+  values.only,
+  peers.map(({ name }) => name),
+);
 const usual = values.little ? little : full;
 const plan = {
   ...usual,
-  objects: Number(values.objects ?? usual.objects),
+  objects: values.objects === undefined ? usual.objects : wholeNumber("objects", values.objects, 1),
   reactions: values.failing ? Math.min(failingReactions, usual.reactions) : usual.reactions,
 };
-if (!Number.isSafeInteger(plan.objects) || plan.objects < 1) {
-  console.error(`--objects is how many there are, not ${values.objects}.`);
-  process.exit(2);
-}
 /** What a turn is, where it is not the whole of it. */
 const parts = { objects: takeColdTurn, reactions: takeReactingTurn, failing: takeFailingTurn };
 const askedParts = Object.entries(parts).filter(([name]) => values[name as keyof typeof parts]);
@@ -84,15 +77,12 @@ const slowly = { workers: plan.slowWorkers, workMs: plan.workMs };
 const progress = (line: string): void => console.error(line);
 
 const notRun = new Map<string, string>();
-const isAsked = (name: string): boolean => only?.includes(name) ?? true;
 const prepared = await preparedOf(peers.filter(({ name }) => name === reference || isAsked(name)));
 const preparedMore = isAsked(drover.name) ? await preparedOf(spreadOut) : new Map<string, Prepared>();
 
 /** True if every question was asked of every peer. */
-const resultsFile =
-  only === undefined && part === undefined && !values.little && values.rounds === usualRounds
-    ? join(import.meta.dirname, "results.md")
-    : undefined;
+const isComplete =
+  values.only === undefined && part === undefined && !values.little && values.rounds === usualRounds;
 
 const ended = await circumstances("bench:peers");
 const stage = await setStage(progress);
@@ -113,7 +103,7 @@ try {
         ),
       );
     // What is measured for hours may be ended before its time.
-    if (resultsFile) await writeResults(resultsFile);
+    if (isComplete) await writeResults(await textOf(), import.meta.dirname);
   }
 } catch (error) {
   // What was measured until then is shown all the same.
@@ -122,11 +112,7 @@ try {
 } finally {
   await stage.stop();
 }
-if (!resultsFile || process.exitCode === 1) console.log(await textOf());
-
-async function writeResults(file: string): Promise<void> {
-  await writeFormatted(file, await textOf());
-}
+if (!isComplete || process.exitCode === 1) console.log(await textOf());
 
 async function textOf(): Promise<string> {
   const conditions: Conditions = { ...(await ended()), plan, notRun };

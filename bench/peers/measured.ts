@@ -1,6 +1,7 @@
 import { userAgent as harness } from "../bridge/cluster/api.ts";
 import { cpuSince } from "../report/process-figures.ts";
-import { countedByWhat, type Request, untilQuiet } from "../workloads/audit-log.ts";
+import type { AuditEntry } from "../bridge/cluster/audited.ts";
+import { countedByWhat, untilQuiet } from "../workloads/audit-log.ts";
 import { type Leg, medianLegs } from "./legs.ts";
 import type { Stage } from "./cluster/stage.ts";
 import type { AtWork, Contestant } from "./peers/peer.ts";
@@ -32,7 +33,7 @@ export interface Figures {
 export const servers = "API server";
 
 /** A request of the peer: neither the bench's nor the API server's own. */
-const isTheirs = ({ userAgent }: Request): boolean =>
+const isTheirs = ({ userAgent }: AuditEntry): boolean =>
   userAgent !== harness && !userAgent.startsWith("kube-apiserver/");
 
 /** A peer at work, and the means to measure the cost of a step. */
@@ -53,7 +54,7 @@ export async function measured(
   const mark = await audit.mark();
   const done = await work();
   await untilQuiet(audit, isTheirs);
-  const lines = await audit.since(mark);
+  const entries = await audit.since(mark);
   const named = Object.entries({ ...done.atWork.pids, ...beside });
   const cpu = {
     ...Object.fromEntries(named.map(([name, pid]) => [name, taken(pid)])),
@@ -63,8 +64,8 @@ export async function measured(
     step,
     ...done,
     cpu,
-    requests: countedByWhat(lines, isTheirs),
-    ...(step === "reaction" && { legs: medianLegs(lines) }),
+    requests: countedByWhat(entries, isTheirs),
+    ...(step === "reaction" && { legs: medianLegs(entries) }),
   };
 }
 

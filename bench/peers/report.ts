@@ -1,6 +1,8 @@
 import { type Circumstances, percents } from "../report/command-line.ts";
 import { type Spread, spread } from "../../verification/harness/spread.ts";
-import { figure, range, table } from "../report/markdown.ts";
+import { countTable, figure, range, table } from "../report/markdown.ts";
+import { distinct } from "../queue/report/select.ts";
+import { ratios } from "../report/ratios.ts";
 import { legs } from "./legs.ts";
 import { servers, type Step, steps } from "./measured.ts";
 import type { Plan } from "./plan.ts";
@@ -58,7 +60,7 @@ const others: readonly Measure[] = [
 
 /** Of turns that took a few of the steps. */
 export function reportOfPart(turns: readonly TurnFigures[], conditions: Conditions): string {
-  const names = [...new Set(turns.map(({ peer }) => peer))];
+  const names = distinct(turns, ({ peer }) => peer);
   return [
     ...opening(conditions, turns),
     comparison(turns, names, [...times, ...requests, ...cpu, ...serverCpu, memory]),
@@ -76,7 +78,7 @@ export function report(
   conditions: Conditions,
 ): string {
   const { plan } = conditions;
-  const names = [...new Set(turns.map(({ peer }) => peer))];
+  const names = distinct(turns, ({ peer }) => peer);
   const compared = (measures: readonly Measure[]): string => comparison(turns, names, measures);
   return [
     ...opening(conditions, turns),
@@ -133,7 +135,7 @@ function comparison(
     const theirs = of(turns, reference).map(measure);
     const cells = names.map((name) => {
       const figures = of(turns, name).map(measure);
-      const ratio = medianOf(figures.map((one, i) => one / (theirs[i] ?? NaN)));
+      const ratio = medianOf(ratios(figures, theirs));
       const suffix = name === reference || ratio === undefined ? "" : ` (${figure(ratio)})`;
       return `${range(spread(figures))}${suffix}`;
     });
@@ -143,7 +145,7 @@ function comparison(
 }
 
 function slowWork(turns: readonly TurnFigures[]): string {
-  const names = [...new Set(turns.map(({ peer }) => peer))];
+  const names = distinct(turns, ({ peer }) => peer);
   const time = (turn: TurnFigures): number => ofStep(turn, "slow work")?.times["all seen to"] ?? NaN;
   const cpuOf = (turn: TurnFigures): number => sum(ofStep(turn, "slow work")?.cpu ?? {}, servers);
   const cell = (name: string, measure: Measure[1]): string => range(spread(of(turns, name).map(measure)));
@@ -152,10 +154,7 @@ function slowWork(turns: readonly TurnFigures[]): string {
 }
 
 function byLeg(turns: readonly TurnFigures[], names: readonly string[]): string {
-  const last = names.map((name) => {
-    const turn = of(turns, name).at(-1);
-    return turn && ofStep(turn, "reaction")?.legs;
-  });
+  const last = names.map((name) => lastStep(turns, name, "reaction")?.legs);
   return table(
     ["", ...names],
     legs.map((leg) => [leg, ...last.map((each) => figure(each?.get(leg) ?? NaN))]),
@@ -167,25 +166,24 @@ function medianOf(figures: readonly number[]): Spread["median"] | undefined {
   return known.length === 0 ? undefined : spread(known).median;
 }
 
-function asked(turns: readonly TurnFigures[], names: readonly string[], step: Step): string {
-  const last = names.map((name) => {
-    const turn = of(turns, name).at(-1);
-    return (turn && ofStep(turn, step)?.requests) ?? {};
-  });
-  const what = [...new Set(last.flatMap((requests) => Object.keys(requests)))].sort();
-  return table(
-    ["", ...names],
-    what.map((one) => [one, ...last.map((requests) => figure(requests[one] ?? 0))]),
+const asked = (turns: readonly TurnFigures[], names: readonly string[], step: Step): string =>
+  countTable(
+    names,
+    names.map((name) => lastStep(turns, name, step)?.requests ?? {}),
   );
+
+/** A step of a peer's last round. */
+function lastStep(turns: readonly TurnFigures[], name: string, step: Step) {
+  const turn = of(turns, name).at(-1);
+  return turn && ofStep(turn, step);
 }
 
 function byProcess(turns: readonly TurnFigures[], names: readonly string[]): string {
   const shown = taken(turns, whole);
   const rows = names.flatMap((name) => {
-    const turn = of(turns, name).at(-1);
-    return Object.entries(turn?.memory ?? {}).map(([process, bytes]) => [
+    return Object.entries(of(turns, name).at(-1)?.memory ?? {}).map(([process, bytes]) => [
       ...[name, process, figure(bytes / 1024 ** 2)],
-      ...shown.map((step) => figure((turn && ofStep(turn, step)?.cpu[process]) ?? NaN)),
+      ...shown.map((step) => figure(lastStep(turns, name, step)?.cpu[process] ?? NaN)),
     ]);
   });
   return table(["", "", "MiB", ...shown], rows, 2);

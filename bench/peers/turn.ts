@@ -3,7 +3,7 @@ import { inParallel } from "../bridge/cluster/api.ts";
 import { highestRss } from "../report/process-figures.ts";
 import { now } from "../../verification/harness/clock.ts";
 import { percentile } from "../../verification/harness/spread.ts";
-import type { GaugeKey } from "./cluster/gauges.ts";
+import type { Key } from "../bridge/cluster/numbered-kind.ts";
 import { atOnce } from "./cluster/stage.ts";
 import { type Figures, measured, quiet, type Step, type Turn } from "./measured.ts";
 import type { AtWork } from "./peers/peer.ts";
@@ -24,15 +24,15 @@ const patience = 1_800_000;
 
 /** The Gauges, and the turn that each was last asked for. */
 class Gauges {
-  readonly turns: Map<GaugeKey, number>;
+  readonly turns: Map<Key, number>;
   readonly #turn: Turn;
-  constructor(turn: Turn, keys: readonly GaugeKey[]) {
+  constructor(turn: Turn, keys: readonly Key[]) {
     this.#turn = turn;
     this.turns = new Map(keys.map((key) => [key, 0]));
   }
 
   /** Asks for the next turn of one; when that was sent. */
-  async change(key: GaugeKey): Promise<number> {
+  async change(key: Key): Promise<number> {
     const next = (this.turns.get(key) ?? 0) + 1;
     this.turns.set(key, next);
     const sent = now();
@@ -41,10 +41,7 @@ class Gauges {
   }
 
   /** When each of some was seen to. */
-  async seen(
-    { died }: AtWork,
-    keys: Iterable<GaugeKey> = this.turns.keys(),
-  ): Promise<ReadonlyMap<GaugeKey, number>> {
+  async seen({ died }: AtWork, keys: Iterable<Key> = this.turns.keys()): Promise<ReadonlyMap<Key, number>> {
     const wanted = new Map([...keys].map((key) => [key, this.turns.get(key) ?? 0]));
     return Promise.race([this.#turn.stage.judge.seen(wanted, patience), died]);
   }
@@ -181,11 +178,11 @@ function react(turn: Turn, gauges: Gauges, atWork: AtWork, plan: Plan, step: Ste
 /** One change each `every` ms, whether or not what was sent before is answered; when each was sent. */
 async function changeInTurn(
   gauges: Gauges,
-  keys: readonly GaugeKey[],
+  keys: readonly Key[],
   { every }: Plan,
-): Promise<readonly (readonly [GaugeKey, number])[]> {
+): Promise<readonly (readonly [Key, number])[]> {
   const began = now();
-  const changes: Promise<readonly [GaugeKey, number]>[] = [];
+  const changes: Promise<readonly [Key, number]>[] = [];
   for (const key of keys) {
     const wait = began + changes.length * every - now();
     if (wait > 0) await delay(wait);
@@ -211,7 +208,7 @@ const crash = (turn: Turn, gauges: Gauges, atWork: AtWork) =>
     return { times: { "all seen to": last - began, "after the kill": last - killedAt }, atWork: await again };
   });
 
-const latest = (seen: ReadonlyMap<GaugeKey, number>): number => Math.max(...seen.values());
+const latest = (seen: ReadonlyMap<Key, number>): number => Math.max(...seen.values());
 
 const memoryOf = (pids: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, highestRss(pid)]));

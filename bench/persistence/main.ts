@@ -7,9 +7,8 @@
  * The table goes to results.md, but for a part of the settings: `--only failover`. As fast as
  * a process can: `--pause 0 --at-once 1`.
  */
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { writeFormatted } from "../report/write-report.ts";
+import { writeResults } from "../report/write-report.ts";
 import { table } from "../report/markdown.ts";
 import { type Setting, settings } from "./settings.ts";
 import { type Crash, crashUnderLoad } from "./crash-under-load.ts";
@@ -42,10 +41,7 @@ for (const setting of settings.filter(({ name }) => name.includes(values.only)))
 const how = `${description}, SIGKILL after ${load / 1_000} to ${(2 * load) / 1_000} s of load.`;
 const results = `<!-- Written by npm run bench:persistence. -->\n\n# What a crash of Redis lost\n\n${how}\n\n${table(head, rows)}\n`;
 console.log(results);
-if (values.only === "") {
-  const file = fileURLToPath(new URL("results.md", import.meta.url));
-  await writeFormatted(file, results);
-}
+if (values.only === "") await writeResults(results, import.meta.dirname);
 const [acknowledged, lost, unhealed] = [
   sum(all, (crash) => crash.acknowledged),
   sum(all, (crash) => crash.lost),

@@ -8,11 +8,11 @@ import { objectKey, type ObjectKey, type QueueName, queueOf, silentLog } from "@
 import { connectRedis, disconnectRedis, openWorkQueue, type WorkQueue } from "@drover/queue";
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { writeFormatted } from "../report/write-report.ts";
+import { writeResults } from "../report/write-report.ts";
 import { spread, percentile } from "../../verification/harness/spread.ts";
 import { cpuOf as cpuOfProcess } from "../report/process-figures.ts";
+import { ratios } from "../report/ratios.ts";
 import { setStage, type Stage } from "./stage.ts";
 import { range, table as markdownTable } from "../report/markdown.ts";
 
@@ -36,7 +36,7 @@ const stage = await setStage(objects);
 const redis = await connectRedis({ url: stage.redis.url, clientName: "bench", log: silentLog });
 const queues: Readonly<Record<Way, WorkQueue>> = {
   pull: opened(queueOf({ name: "pull" })),
-  push: opened(queueOf({ namespace: "default", name: "push", uid: stage.pushUid })),
+  push: opened(queueOf(stage.push)),
 };
 const keys = Array.from({ length: objects }, (_, i) =>
   objectKey({ namespace: "default", name: `noop-${i}` }),
@@ -57,8 +57,7 @@ await stage.stop();
 
 const text = `<!-- Written by npm run bench:push. -->\n\n# What a call costs\n\n${description()}\n\n${table()}\n`;
 console.log(text);
-const file = fileURLToPath(new URL("results.md", import.meta.url));
-await writeFormatted(file, text);
+await writeResults(text, import.meta.dirname);
 process.exit();
 
 function opened(controller: QueueName): WorkQueue {
@@ -124,29 +123,16 @@ function description(): string {
 function table(): string {
   const head = ["load", "way", "run p50, ms", "run p99, ms", "runs/s", "CPU per run, ms"];
   const lines = ["one at a time", "all at once"].flatMap((load) => {
-    const of = (way: Way) =>
-      found.filter((one) => one.load === load && one.way === way).map(({ figures }) => figures);
+    const of = (way: Way) => {
+      const some = found.filter((one) => one.load === load && one.way === way);
+      return (["p50", "p99", "perSecond", "cpu"] as const).map((name) =>
+        some.map(({ figures }) => figures[name]),
+      );
+    };
     const [pull, push] = [of("pull"), of("push")];
-    const ratio = push.map((one, i): Figures => {
-      const to = pull[i] ?? one;
-      return {
-        p50: one.p50 / to.p50,
-        p99: one.p99 / to.p99,
-        perSecond: one.perSecond / to.perSecond,
-        cpu: one.cpu / to.cpu,
-      };
-    });
-    return [row(load, "pull", pull), row(load, "gateway and function", push), row(load, "ratio", ratio)];
+    const ratio = push.map((figures, i) => ratios(figures, pull[i] ?? []));
+    const rows = Object.entries({ pull, "gateway and function": push, ratio });
+    return rows.map(([name, cells]) => [load, name, ...cells.map((cell) => range(spread(cell)))]);
   });
   return markdownTable(head, lines, 2);
-}
-
-function row(load: string, way: string, figures: readonly Figures[]): readonly string[] {
-  return [
-    load,
-    way,
-    ...(["p50", "p99", "perSecond", "cpu"] as const).map((field) =>
-      range(spread(figures.map((one) => one[field]))),
-    ),
-  ];
 }

@@ -1,29 +1,26 @@
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
-import { freePort, type RedisServer, startRedis, type TiedProcess } from "@drover/local-servers";
-import { type Sandbox, startSandbox } from "@drover/sandbox";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { customResourceDefinition, type FunctionIdentity, ReconcileFunction } from "@drover/controller";
+import { freePort, type RedisServer, startRedis } from "@drover/local-servers";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { core, kindRef, object, secret } from "../../verification/harness/manifests.ts";
+import { type SandboxInFolder, sandboxInFolder } from "../../verification/harness/sandbox-in-folder.ts";
 import { startProcess } from "../../verification/harness/start-process.ts";
 import { Noop } from "./noop.ts";
 
 /** Real Redis, the sandbox, and the processes of both ways, each idle until its keys are woken. */
 export interface Stage {
   readonly redis: RedisServer;
-  /** Of the ReconcileFunction that is called. */
-  readonly pushUid: string;
+  /** The ReconcileFunction that is called. */
+  readonly push: FunctionIdentity;
   readonly pids: Readonly<Record<"pull" | "gateway" | "push", number>>;
   stop(): Promise<void>;
 }
 
 export async function setStage(objects: number): Promise<Stage> {
-  const folder = mkdtempSync(join(tmpdir(), "drover-bench-push-"));
-  const [redis, sandbox] = await Promise.all([startRedis({ persistence: false }), startSandbox({})]);
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+  const [redis, sandbox] = await Promise.all([startRedis({ persistence: false }), sandboxInFolder()]);
+  const { folder, kubeconfig } = sandbox;
   const port = await freePort();
-  const pushUid = await fill(kubeconfig, objects, port, folder);
+  const identity = await fill(sandbox, objects, port);
   const start = (name: string, main: string, awaited: string, env: NodeJS.ProcessEnv) =>
     startProcess({
       name,
@@ -49,49 +46,35 @@ export async function setStage(objects: number): Promise<Stage> {
   const [pull, gateway, push] = started;
   return {
     redis,
-    pushUid,
+    push: identity,
     pids: { pull: pull.pid, gateway: gateway.pid, push: push.pid },
-    stop: () => takeDown(started, redis, sandbox, folder),
+    async stop() {
+      await Promise.all(started.map((child) => child.stop()));
+      await redis.stop();
+      await sandbox[Symbol.asyncDispose]();
+    },
   };
 }
 
-async function fill(kubeconfig: string, objects: number, port: number, folder: string): Promise<string> {
-  const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
+/** The kinds, the function that is called with what it needs, and the objects. */
+async function fill(
+  { folder, define, post, register }: SandboxInFolder,
+  objects: number,
+  port: number,
+): Promise<FunctionIdentity> {
+  const current = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
   mkdirSync(join(folder, "secrets"));
-  writeFileSync(join(folder, "secrets/current"), secret, { mode: 0o600 });
-  const client: KubeClient = await connect({ kubeconfig });
-  await installCrd(client, { ...customResourceDefinition(Noop) });
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-  const at = (name: string) => ({ metadata: { name, namespace: "default" } });
-  await client.create(builtin.secret, {
-    ...at("push-webhook"),
-    data: { current: Buffer.from(secret).toString("base64") },
+  writeFileSync(join(folder, "secrets/current"), current, { mode: 0o600 });
+  for (const kind of [Noop, ReconcileFunction]) await define(customResourceDefinition(kind));
+  const inDefault = "namespaces/default";
+  await post(`/api/v1/${inDefault}/secrets`, secret("push-webhook", { current }));
+  const spec = { clusterIP: "127.0.0.1", ports: [{ port }] };
+  await post(`/api/v1/${inDefault}/services`, core("Service", "push", { spec }));
+  const noops = `/apis/${Noop.apiVersion}/${inDefault}/${Noop.plural}`;
+  for (let i = 0; i < objects; i++) await post(noops, object(Noop, `noop-${i}`, {}));
+  return register("push", {
+    for: kindRef(Noop),
+    delivery: "webhook",
+    webhook: { service: { name: "push", port } },
   });
-  await client.create(builtin.service, {
-    ...at("push"),
-    spec: { clusterIP: "127.0.0.1", ports: [{ port }] },
-  });
-  const { group, version, kind, plural, scope } = Noop;
-  const push = await client.create(refOf(ReconcileFunction), {
-    ...at("push"),
-    spec: {
-      for: { group, version, kind, plural, scope },
-      delivery: "webhook",
-      webhook: { service: { name: "push", port } },
-    },
-  });
-  for (let i = 0; i < objects; i++) await client.create(refOf(Noop), { ...at(`noop-${i}`), spec: {} });
-  await client.close();
-  return push.metadata.uid;
-}
-
-async function takeDown(
-  started: readonly TiedProcess[],
-  redis: RedisServer,
-  sandbox: Sandbox,
-  folder: string,
-): Promise<void> {
-  await Promise.all(started.map((child) => child.stop()));
-  await Promise.all([redis.stop(), sandbox.close()]);
-  rmSync(folder, { recursive: true });
 }

@@ -5,12 +5,15 @@ import { machineLoad } from "./machine-load.ts";
 export const commandLine = (script: string): string =>
   [`npm run ${script}`, ...(process.argv.length > 2 ? ["--", ...process.argv.slice(2)] : [])].join(" ");
 
-/** A test for the names that a comma-separated list has; without a list it has all. An unknown name ends the process. */
+/**
+ * A test for the names that a comma-separated list has; without a list it has all. A comma in a name has a space behind it.
+ * An unknown name ends the process.
+ */
 export function chosen<Name extends string>(list: string | undefined, all: readonly Name[]) {
-  const only = list?.split(",");
+  const only = list?.split(/,(?! )/);
   const unknown = only?.filter((word) => !all.some((name) => name === word)) ?? [];
   if (unknown.length > 0) {
-    console.error(`There is no question ${unknown.join(", ")}. The questions are: ${all.join(", ")}.`);
+    console.error(`There is no ${unknown.join(", ")}. There are: ${all.join(", ")}.`);
     process.exit(2);
   }
   return (name: Name): boolean => only?.includes(name) ?? true;

@@ -19,6 +19,18 @@ export function figure(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: Math.min(digits, 2) });
 }
 
+/** A table of counts by name: a row for each name, a column for each of `counts`. */
+export function countTable(
+  columns: readonly string[],
+  counts: readonly Readonly<Record<string, number>>[],
+): string {
+  const names = [...new Set(counts.flatMap((each) => Object.keys(each)))].sort();
+  return table(
+    ["", ...columns],
+    names.map((name) => [name, ...counts.map((each) => figure(each[name] ?? 0))]),
+  );
+}
+
 /** `min / **median** / max` */
 export const range = ({ min, median, max }: Spread): string =>
   min === max ? `**${figure(median)}**` : `${figure(min)} / **${figure(median)}** / ${figure(max)}`;

@@ -4,10 +4,14 @@ import { format, resolveConfig } from "prettier";
 
 /** Writes `results.md`, and the goals into the section `Results` of the `README.md` in the same folder, formatted by prettier. */
 export async function writeReport(text: string, goals: string, folder: string): Promise<void> {
-  await writeFormatted(join(folder, "results.md"), text);
+  await writeResults(text, folder);
   const readme = join(folder, "README.md");
   await writeFormatted(readme, withGoals(await readFile(readme, "utf8"), goals));
 }
+
+/** Writes `results.md` in a folder. */
+export const writeResults = (text: string, folder: string): Promise<void> =>
+  writeFormatted(join(folder, "results.md"), text);
 
 /** The README with new goals in its section `Results`; the sections before and after it are kept. */
 export function withGoals(readme: string, goals: string): string {
@@ -18,7 +22,7 @@ export function withGoals(readme: string, goals: string): string {
 }
 
 /** Writes a text as the project formats it. */
-export async function writeFormatted(file: string, text: string): Promise<void> {
+async function writeFormatted(file: string, text: string): Promise<void> {
   const config = await resolveConfig(file);
   await writeFile(file, await format(text, { ...config, filepath: file }));
 }

@@ -1,11 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
-import type { AuditLines } from "../bridge/cluster/audit-lines.ts";
+import type { AuditEntry, AuditLog, AuditPolicy } from "../bridge/cluster/audited.ts";
 
-/** A line for every request, except those of processes that only watch or repair the control plane. */
-export const auditPolicy = {
-  apiVersion: "audit.k8s.io/v1",
-  kind: "Policy",
+/** An entry for every request, except those of processes that only watch or repair the control plane. */
+export const auditPolicy: AuditPolicy = {
   omitStages: ["RequestReceived", "ResponseStarted", "Panic"],
   rules: [
     { level: "None", nonResourceURLs: ["/*"] },
@@ -14,46 +11,27 @@ export const auditPolicy = {
   ],
 };
 
-const entry = z.object({
-  userAgent: z.string().default(""),
-  user: z.object({ username: z.string() }),
-  verb: z.string(),
-  objectRef: z.object({ resource: z.string(), subresource: z.string().optional() }).optional(),
-});
-
-/** A request, as the API server noted it. */
-export interface Request {
-  readonly user: string;
-  readonly userAgent: string;
-  /** With the resource, as in `update deployments/status`. */
-  readonly what: string;
-}
-
 /** Some requests come when all is done, as those of Events. */
 const quietMs = 2_000;
 
 /** Until none of them has asked for anything for a while. */
-export async function untilQuiet(audit: AuditLines, isTheirs: (request: Request) => boolean): Promise<void> {
+export async function untilQuiet(audit: AuditLog, isTheirs: (request: AuditEntry) => boolean): Promise<void> {
   for (;;) {
     const mark = await audit.mark();
     await delay(quietMs);
-    if (!(await audit.since(mark)).map(requestOf).some(isTheirs)) return;
+    if (!(await audit.since(mark)).some(isTheirs)) return;
   }
 }
 
-/** How many of these lines are requests of theirs, by what they asked for. */
+/** How many of these entries are requests of theirs, by what they asked for, as in `update deployments/status`. */
 export function countedByWhat(
-  lines: readonly unknown[],
-  isTheirs: (request: Request) => boolean,
+  entries: readonly AuditEntry[],
+  isTheirs: (request: AuditEntry) => boolean,
 ): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { what } of lines.map(requestOf).filter(isTheirs)) counts[what] = (counts[what] ?? 0) + 1;
+  for (const { verb, objectRef: { resource = "", subresource } = {} } of entries.filter(isTheirs)) {
+    const what = `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`;
+    counts[what] = (counts[what] ?? 0) + 1;
+  }
   return counts;
-}
-
-function requestOf(line: unknown): Request {
-  const { user, userAgent, verb, objectRef } = entry.parse(line);
-  const { resource = "", subresource } = objectRef ?? {};
-  const what = `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`;
-  return { user: user.username, userAgent, what };
 }

@@ -1,7 +1,7 @@
 import { programOf } from "../report/process-figures.ts";
 import { start as startOurFunctions } from "../../verification/workloads/our-functions.ts";
 import { butBoth } from "../../verification/workloads/subjects.ts";
-import type { Request } from "./audit-log.ts";
+import type { AuditEntry } from "../bridge/cluster/audited.ts";
 import type { Stage } from "./stage.ts";
 
 export const contestants = ["kube-controller-manager", "Drover"] as const;
@@ -12,7 +12,7 @@ export interface AtWork {
   /** Of everything that takes part, kube-controller-manager with what else it does included. */
   pids(): readonly number[];
   /** A request of its Deployment or ReplicaSet controller. */
-  readonly isTheirs: (request: Request) => boolean;
+  readonly isTheirs: (request: AuditEntry) => boolean;
   stop(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
     );
     return {
       pids: manager,
-      isTheirs: ({ user }) => accounts.includes(user),
+      isTheirs: ({ user }) => accounts.includes(user.username),
       stop: () => cluster.stopControllers(),
     };
   }

@@ -6,9 +6,8 @@
  *     npm run bench:workloads -- --rounds 1    printed
  *     npm run bench:workloads -- --little      shows that it works, printed
  */
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { writeFormatted } from "../report/write-report.ts";
+import { writeResults } from "../report/write-report.ts";
 import { circumstances } from "../report/command-line.ts";
 import { full, little, loadsOf } from "./loads.ts";
 import { type Figures, measured } from "./measured.ts";
@@ -36,9 +35,8 @@ try {
   await stage.stop();
 }
 const text = report(rounds, await ended());
-const file = fileURLToPath(new URL("results.md", import.meta.url));
 if (values.little || values.rounds !== usualRounds) console.log(text);
-else await writeFormatted(file, text);
+else await writeResults(text, import.meta.dirname);
 
 async function inTurn(stage: Stage, contestant: Contestant, round: number): Promise<readonly Figures[]> {
   const atWork = await start(contestant, stage);

@@ -1,6 +1,7 @@
 import { type Circumstances, percents } from "../report/command-line.ts";
 import { spread } from "../../verification/harness/spread.ts";
-import { figure, range, table } from "../report/markdown.ts";
+import { ratios } from "../report/ratios.ts";
+import { countTable, range, table } from "../report/markdown.ts";
 import { type Contestant, contestants } from "./contestants.ts";
 import type { Figures } from "./measured.ts";
 
@@ -39,18 +40,15 @@ const comparison = (all: readonly Figures[], loads: readonly string[]): string =
     loads.flatMap((load) =>
       measures.map(([title, measure]) => {
         const [theirs, ours] = contestants.map((contestant) => of(all, contestant, load).map(measure));
-        const ratios = (ours ?? []).map((one, i) => one / (theirs?.[i] ?? NaN));
-        return [load, title, ...[theirs, ours, ratios].map((some) => range(spread(some ?? [])))];
+        const ratio = ratios(ours ?? [], theirs ?? []);
+        return [load, title, ...[theirs ?? [], ours ?? [], ratio].map((some) => range(spread(some)))];
       }),
     ),
     2,
   );
 
-function callsBy(all: readonly Figures[], load: string): string {
-  const last = contestants.map((contestant) => of(all, contestant, load).at(-1)?.requests ?? {});
-  const names = [...new Set(last.flatMap((requests) => Object.keys(requests)))].sort();
-  return table(
-    ["", ...contestants],
-    names.map((name) => [name, ...last.map((requests) => figure(requests[name] ?? 0))]),
+const callsBy = (all: readonly Figures[], load: string): string =>
+  countTable(
+    contestants,
+    contestants.map((contestant) => of(all, contestant, load).at(-1)?.requests ?? {}),
   );
-}

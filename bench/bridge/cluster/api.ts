@@ -78,6 +78,22 @@ async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
 const passes = (error: unknown): boolean =>
   error instanceof RefusedError ? error.status === 429 || error.status >= 500 : error instanceof Error;
 
+const patience = 120_000;
+
+/** Asks again until it is answered. The API server replaces a kind's handlers after its definition has changed. */
+export async function until(ask: () => Promise<unknown>): Promise<void> {
+  const over = performance.now() + patience;
+  for (;;) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      if (performance.now() > over) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
 /** Calls `work` for 0 to `count` - 1, `atOnce` at a time. */
 export async function inParallel(
   count: number,

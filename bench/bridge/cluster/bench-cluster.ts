@@ -1,77 +1,43 @@
+import { type Forwarder, startForwarder } from "@drover/local-servers";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Api, openApi } from "./api.ts";
-import { audited } from "./audit-lines.ts";
-import { type AuditLog, auditLog, auditPolicy } from "./audit-log.ts";
-import { type CountingForwarder, startCountingForwarder } from "./counting-forwarder.ts";
-import { crd, group, namespaces, reconcileFunction } from "./widgets.ts";
+import { type Audited, startAudited } from "./audited.ts";
+import { auditPolicy } from "./audit-log.ts";
+import { install } from "./numbered-kind.ts";
+import { widgets } from "./widgets.ts";
 
 /** A real API server that serves Widgets, and what is needed to count what is asked of it. */
-export interface BenchCluster {
+export interface BenchCluster extends Omit<Audited<RealCluster>, "cluster" | "stop">, AsyncDisposable {
   readonly real: RealCluster;
-  readonly api: Api;
   /** Leads to the API server through `wire`. */
   readonly kubeconfig: string;
-  readonly wire: CountingForwarder;
-  readonly audit: AuditLog;
-  /** For logs and recordings; goes away with the cluster. */
-  readonly folder: string;
+  readonly wire: Forwarder;
   /** The bridge's `DROVER_FUNCTIONS`. */
   readonly functions: string;
-  stop(): Promise<void>;
 }
 
 export async function startBenchCluster(log: (line: string) => void): Promise<BenchCluster> {
-  const folder = await mkdtemp(join(tmpdir(), "drover-bench-"));
+  await using stack = new AsyncDisposableStack();
+  const start = (apiServerArgs: readonly string[]) => startRealCluster({ apiServerArgs, log });
+  const audited = stack.adopt(await startAudited(auditPolicy, start), (cluster) => cluster.stop());
+  const { cluster: real, api, audit, folder } = audited;
   const file = (name: string): string => join(folder, name);
-  await writeFile(file("widgets.yaml"), JSON.stringify(reconcileFunction));
-  const { apiServerArgs, lines } = await audited(folder, auditPolicy);
-  const real = await startRealCluster({ apiServerArgs, log });
-  const api = openApi(real.kubeconfig);
-  const wire = await startCountingForwarder(Number(new URL(real.url).port));
+  await writeFile(file("widgets.yaml"), JSON.stringify(widgets.reconcileFunction({})));
+  const wire = stack.adopt(await startForwarder(Number(new URL(real.url).port)), (it) => it.stop());
   const config = await readFile(real.kubeconfig, "utf8");
   const kubeconfig = file("kubeconfig");
   await writeFile(kubeconfig, config.replaceAll(real.url, `https://127.0.0.1:${wire.port}`), { mode: 0o600 });
-  const stop = async (): Promise<void> => {
-    api.close();
-    wire.stop();
-    await real.stop();
-    await rm(folder, { recursive: true, force: true });
+  await install(api, widgets);
+  const running = stack.move();
+  return {
+    real,
+    api,
+    audit,
+    folder,
+    kubeconfig,
+    wire,
+    functions: file("widgets.yaml"),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-  try {
-    await install(api);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  const audit = auditLog(lines);
-  return { real, api, kubeconfig, wire, audit, folder, functions: file("widgets.yaml"), stop };
-}
-
-async function install(api: Api): Promise<void> {
-  const post = (path: string, content: object): Promise<string> =>
-    api.send("POST", path, { type: "application/json", content });
-  await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
-  await Promise.all(
-    namespaces.map((name) =>
-      post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } }),
-    ),
-  );
-  await until(() => api.send("GET", `/apis/${group}/v1/widgets?limit=1`));
-}
-
-/** Asks again until it is answered. */
-export async function until(ask: () => Promise<unknown>): Promise<void> {
-  const patience = performance.now() + 30_000;
-  for (;;) {
-    try {
-      await ask();
-      return;
-    } catch (error) {
-      if (performance.now() > patience) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }

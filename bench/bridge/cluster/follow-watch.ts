@@ -1,3 +1,4 @@
+import { readLines } from "@drover/testing/fault-proxy";
 import type { IncomingMessage } from "node:http";
 import { addAbortSignal } from "node:stream";
 import { z } from "zod";
@@ -40,17 +41,11 @@ export async function followWatch(
   }
 }
 
-/** The complete lines, until the answer ends or is cut. */
+/** The complete lines, until the answer ends or is cut: the next request gets the rest. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
-  const texts: AsyncIterable<string> = answer.setEncoding("utf8");
-  let rest = "";
   try {
-    for await (const text of texts) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      yield* lines;
-    }
+    yield* readLines(answer);
   } catch {
-    // Cut: the next request gets the rest.
+    return;
   }
 }

@@ -1,11 +1,6 @@
-import { spawnTied } from "@drover/local-servers";
-import { createHash, randomUUID } from "node:crypto";
-import { access, mkdir, readdir, readFile, rename } from "node:fs/promises";
-import { setPriority } from "node:os";
+import { goEnvironment } from "@drover/local-servers";
 import { join } from "node:path";
-import { lastLinesOf } from "./last-lines.ts";
-
-const cacheFolder = join(import.meta.dirname, "../../../.cache");
+import { built, builtFrom, cacheFolder } from "./built.ts";
 
 /**
  * Builds the Go program of a folder unless it is there, and gives its path. The first build takes a minute or two, and
@@ -18,40 +13,21 @@ export async function goProgram(
   moduleFolder: string,
   log: (line: string) => void,
 ): Promise<string> {
-  const sources = (await readdir(moduleFolder)).sort();
-  const hash = createHash("sha256");
-  for (const source of sources) hash.update(source).update(await readFile(join(moduleFolder, source)));
-  const folder = join(cacheFolder, name, hash.digest("hex").slice(0, 16));
-  const program = join(folder, name);
-  if (await exists(program)) return program;
-  log(`building the Go program of ${name}`);
-  await mkdir(folder, { recursive: true });
-  const unfinished = join(folder, `.${randomUUID()}`);
-  await build(moduleFolder, unfinished, join(folder, "build.log"));
-  await rename(unfinished, program);
-  return program;
-}
-
-async function build(moduleFolder: string, file: string, logFile: string): Promise<void> {
-  const go = await spawnTied({
-    name: "go build",
-    command: "go",
-    args: ["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, "."],
-    cwd: moduleFolder,
-    env: { CGO_ENABLED: "0", GOWORK: "off" },
-    logFile,
+  const folder = await builtFrom(moduleFolder, name, async (temporary) => {
+    log(`building the Go program of ${name}`);
+    await built({
+      // It takes every core, so it gives way to other processes.
+      command: "nice",
+      args: [
+        ...["-n", "10", "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w"],
+        ...["-o", join(temporary, name), "."],
+      ],
+      cwd: moduleFolder,
+      env: goEnvironment,
+      logFile: join(cacheFolder, name, "build.log"),
+      needs: "Go (https://go.dev/dl) and Go's module proxy",
+    });
+    return temporary;
   });
-  setPriority(go.pid, 10);
-  const { code } = await go.exited;
-  if (code === 0) return;
-  const lines = await lastLinesOf(logFile);
-  throw new Error(
-    `The Go program was not built. It needs Go (https://go.dev/dl) and Go's module proxy. Output of go:\n${lines}`,
-  );
+  return join(folder, name);
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

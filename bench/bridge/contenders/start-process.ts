@@ -1,6 +1,5 @@
-import { spawnTied, type TiedProcess, type TiedProcessOptions } from "@drover/local-servers";
+import { lastLines, spawnTied, type TiedProcess, type TiedProcessOptions } from "@drover/local-servers";
 import { now } from "../../../verification/harness/clock.ts";
-import { lastLinesOf } from "./last-lines.ts";
 
 /** A process under measurement, and when it was started: ms of the monotonic clock. */
 export interface Started extends TiedProcess {
@@ -29,7 +28,7 @@ export async function untilSo(
   void child.exited.then(() => ended.abort());
   while (!(await ask())) {
     if (ended.signal.aborted)
-      throw new Error(`${child.name} ended before it was ${what}:\n${await lastLinesOf(child.logFile)}`);
+      throw new Error(`${child.name} ended before it was ${what}:\n${await lastLines(child.logFile, 20)}`);
     if (now() > over) throw new Error(`${child.name} was not ${what} after ${patience / 1_000} s.`);
     await new Promise((resolve) => setTimeout(resolve, every));
   }

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { now } from "../../../verification/harness/clock.ts";
-import { controller, queue } from "../cluster/widgets.ts";
+import { queue, widgets } from "../cluster/widgets.ts";
 
 /** Drover's ledger as it stands in Redis: see `packages/queue/src/index.ts` for what is where. */
 export interface LedgerView {
@@ -27,7 +27,7 @@ export function viewLedger(url: string): LedgerView {
     wakes: () => wakesIn(redis),
     async versions(keys) {
       const answers = await redis
-        .pipeline(keys.map((key) => ["hget", keyPrefix + key, `version:${controller}`]))
+        .pipeline(keys.map((key) => ["hget", keyPrefix + key, `version:${widgets.name}`]))
         .exec();
       return (answers ?? []).map(([, version]) => (typeof version === "string" ? version : null));
     },

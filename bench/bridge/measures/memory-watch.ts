@@ -33,12 +33,13 @@ export function watchMemory(pids: Readonly<Record<string, number>>, every: numbe
 
 /** Several processes taken together, in each sample. */
 export const together = (samples: readonly Sample[], names: readonly string[]): readonly Memory[] =>
-  samples.map(({ of }) =>
-    names.reduce(
-      (sum, name) => ({ rss: sum.rss + (of[name]?.rss ?? 0), pss: sum.pss + (of[name]?.pss ?? 0) }),
-      {
-        rss: 0,
-        pss: 0,
-      },
-    ),
-  );
+  samples.map(({ of }) => ({
+    rss: names.reduce((sum, name) => sum + (of[name]?.rss ?? 0), 0),
+    pss: names.reduce((sum, name) => sum + (of[name]?.pss ?? 0), 0),
+  }));
+
+/** The highest of each figure; 0 for no samples. */
+export const peakOf = (samples: readonly Memory[]): Memory => ({
+  rss: Math.max(0, ...samples.map(({ rss }) => rss)),
+  pss: Math.max(0, ...samples.map(({ pss }) => pss)),
+});

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { now } from "../../../verification/harness/clock.ts";
 import { openApi } from "../cluster/api.ts";
 import { patch } from "../cluster/population.ts";
-import { widgetKey } from "../cluster/widgets.ts";
+import { widgets } from "../cluster/widgets.ts";
 
 const { kubeconfig, file, objects, perSecond, lasts } = z
   .object({
@@ -23,7 +23,7 @@ const lines = createWriteStream(file);
 const ns = (ms: number): string => (ms * 1e6).toFixed(0);
 
 async function change(i: number): Promise<void> {
-  const key = widgetKey(i % objects);
+  const key = widgets.keyOf(i % objects);
   const sent = now();
   await patch(api, key, i + 1);
   lines.write(`${key} ${ns(sent)} ${ns(now())}\n`);

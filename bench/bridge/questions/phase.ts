@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../../../verification/harness/clock.ts";
-import type { Requests } from "../cluster/audit-log.ts";
+import { type Requests, requestsOf } from "../cluster/audit-log.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import type { Changes } from "../cluster/population.ts";
-import type { WidgetKey } from "../cluster/widgets.ts";
+import type { Key } from "../cluster/numbered-kind.ts";
 import type { RunStart } from "../contenders/run-log.ts";
 import { wokenBetween } from "../measures/ledger.ts";
-import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
+import { peakOf, type Sample, together, watchMemory } from "../measures/memory-watch.ts";
 import { watchOthers } from "../measures/others.ts";
 import { cpuSince, highestRss, type Memory } from "../../report/process-figures.ts";
 import type { Contestant, ContestantName, Following } from "./contestants.ts";
@@ -63,7 +63,7 @@ export interface PhaseOptions {
   readonly cluster: BenchCluster;
   readonly contestant: Contestant;
   readonly phase: PhaseName;
-  readonly living: ReadonlySet<WidgetKey>;
+  readonly living: ReadonlySet<Key>;
   /** Made while it was down. */
   readonly changes?: Changes;
   readonly settle: number;
@@ -105,7 +105,7 @@ export async function measurePhase(options: PhaseOptions): Promise<PhaseFigures>
       wakes: woken && [...woken.values()].reduce((a, b) => a + b, 0),
       wakesCounted: await following.wakesCounted?.(),
       keys: keyFigures(keys, options),
-      requests: await cluster.audit.since(mark, contestant.userAgent),
+      requests: requestsOf(await cluster.audit.since(mark), contestant.userAgent),
       received: cluster.wire.received() - receivedBefore,
       usedMemory: await contestant.usedMemory?.(),
       others: busyOthers,
@@ -145,12 +145,10 @@ function figuresOf(samples: readonly Sample[], { pids }: Following): MemoryFigur
   const names = Object.keys(pids);
   const figures = (of: string, parts: readonly string[]): MemoryFigures => {
     const each = together(samples, parts);
-    const most = (what: keyof Memory): number =>
-      each.reduce((high, memory) => Math.max(high, memory[what]), 0);
     const pid = pids[of];
     return {
       of,
-      peak: { rss: most("rss"), pss: most("pss") },
+      peak: peakOf(each),
       settled: each.at(-1) ?? { rss: 0, pss: 0 },
       highest: pid === undefined ? undefined : highestRss(pid),
     };

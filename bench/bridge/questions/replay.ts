@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { now } from "../../../verification/harness/clock.ts";
+import { kubeconfigText } from "../../../verification/harness/kubeconfigs.ts";
 import { type BenchCluster, startBenchCluster } from "../cluster/bench-cluster.ts";
 import { populate } from "../cluster/population.ts";
 import { pseudoRandom } from "@drover/random";
@@ -44,24 +45,20 @@ export interface ReplayFigures {
 
 /** Records a watch of the real API server, and plays it to each reader in turn. */
 export async function replay({ plan, program, bridge, progress }: Stage): Promise<ReplayFigures> {
-  const cluster = await startBenchCluster(progress);
-  try {
-    const population = await populate(cluster, plan.recordedObjects);
-    progress(`recording ${plan.frames} changes of ${plan.recordedObjects} objects`);
-    const recording = await record(cluster, population, plan.frames, pseudoRandom(plan.seed));
-    // Its processes would take part of the machine, idle as they are.
-    await cluster.real.stop();
-    const rounds: ReplayRound[] = [];
-    for (let round = 0; round < plan.rounds; round += 1) {
-      for (const reader of readers) {
-        rounds.push(await play({ recording, cluster, program, bridge }, reader));
-        progress(JSON.stringify(rounds.at(-1)));
-      }
+  await using cluster = await startBenchCluster(progress);
+  const population = await populate(cluster, plan.recordedObjects);
+  progress(`recording ${plan.frames} changes of ${plan.recordedObjects} objects`);
+  const recording = await record(cluster, population, plan.frames, pseudoRandom(plan.seed));
+  // Its processes would take part of the machine, idle as they are.
+  await cluster.real.stop();
+  const rounds: ReplayRound[] = [];
+  for (let round = 0; round < plan.rounds; round += 1) {
+    for (const reader of readers) {
+      rounds.push(await play({ recording, cluster, program, bridge }, reader));
+      progress(JSON.stringify(rounds.at(-1)));
     }
-    return { objects: plan.recordedObjects, frames: recording.frames, rounds };
-  } finally {
-    await cluster.stop();
   }
+  return { objects: plan.recordedObjects, frames: recording.frames, rounds };
 }
 
 interface Playing {
@@ -74,7 +71,7 @@ interface Playing {
 async function play(playing: Playing, reader: Reader): Promise<ReplayRound> {
   const server = await startReplayServer(playing.recording);
   const kubeconfig = join(playing.cluster.folder, "replay.kubeconfig");
-  await writeFile(kubeconfig, plainKubeconfig(server.url));
+  await writeFile(kubeconfig, kubeconfigText({ server: server.url }, {}));
   const listening = await listen({ ...playing, kubeconfig }, reader);
   try {
     await Promise.all([listening.ready, server.watching]);
@@ -210,16 +207,3 @@ async function controllerRuntime(
     stop: () => go.process.stop().then(() => undefined),
   };
 }
-
-/** The kubeconfig of a server without authentication. */
-const plainKubeconfig = (server: string): string => {
-  const name = "replay";
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name, cluster: { server } }],
-    users: [{ name, user: {} }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    "current-context": name,
-  });
-};

@@ -2,7 +2,7 @@ import { startRedis } from "@drover/local-servers";
 import { startBenchCluster } from "../cluster/bench-cluster.ts";
 import { change37, populate, type Population } from "../cluster/population.ts";
 import { pseudoRandom } from "@drover/random";
-import { collection } from "../cluster/widgets.ts";
+import { widgets } from "../cluster/widgets.ts";
 import type { Stage } from "../plan.ts";
 import { type Contestant, openDroverContestant, openGoContestant } from "./contestants.ts";
 import { measurePhase, type PhaseFigures, type PhaseName } from "./phase.ts";
@@ -30,52 +30,47 @@ const phasesOf = (contestant: Contestant): readonly PhaseName[] => [
  * what happened before, and refuses the position that a watch is to resume from.
  */
 export async function restart({ plan, program, bridge, progress }: Stage): Promise<RestartFigures> {
-  const cluster = await startBenchCluster(progress);
-  const redis = await startRedis({ persistence: false });
+  await using stack = new AsyncDisposableStack();
+  const cluster = stack.use(await startBenchCluster(progress));
+  const redis = stack.adopt(await startRedis({ persistence: false }), (server) => server.stop());
   const phases: PhaseFigures[] = [];
-  try {
-    progress(`creating ${plan.objects} objects`);
-    const population = await populate(cluster, plan.objects);
-    progress(`created in ${(population.took / 1_000).toFixed(0)} s`);
-    const bytesPerObject = Buffer.byteLength(await cluster.api.send("GET", `${collection}?limit=100`)) / 100;
-    const random = pseudoRandom(plan.seed);
-    const run = async (contestant: Contestant): Promise<void> => {
-      try {
-        for (const phase of phasesOf(contestant)) {
-          progress(`${contestant.name}: ${phase}`);
-          const changes = phase.startsWith("changes")
-            ? await change37(cluster, population, random)
-            : undefined;
-          if (phase.endsWith("too old")) await restartApiServer();
-          phases.push(await measure(contestant, phase, population, changes));
-          progress(JSON.stringify(phases.at(-1)));
-        }
-      } finally {
-        await contestant.close();
+  progress(`creating ${plan.objects} objects`);
+  const population = await populate(cluster, plan.objects);
+  progress(`created in ${(population.took / 1_000).toFixed(0)} s`);
+  const bytesPerObject =
+    Buffer.byteLength(await cluster.api.send("GET", `${widgets.collection}?limit=100`)) / 100;
+  const random = pseudoRandom(plan.seed);
+  const run = async (contestant: Contestant): Promise<void> => {
+    try {
+      for (const phase of phasesOf(contestant)) {
+        progress(`${contestant.name}: ${phase}`);
+        const changes = phase.startsWith("changes") ? await change37(cluster, population, random) : undefined;
+        if (phase.endsWith("too old")) await restartApiServer();
+        phases.push(await measure(contestant, phase, population, changes));
+        progress(JSON.stringify(phases.at(-1)));
       }
-    };
-    const restartApiServer = async (): Promise<void> => {
-      await cluster.real.stopApiServer();
-      await cluster.real.startApiServer();
-    };
-    const measure = (
-      contestant: Contestant,
-      phase: PhaseName,
-      { living }: Population,
-      changes: Awaited<ReturnType<typeof change37>> | undefined,
-    ): Promise<PhaseFigures> =>
-      measurePhase({ cluster, contestant, phase, living, settle: plan.settle, ...(changes && { changes }) });
-    await run(await openDroverContestant(cluster, redis, bridge));
-    for (const name of ["typed", "metadata"] as const) await run(openGoContestant(cluster, program, name));
-    return {
-      objects: plan.objects,
-      bytesPerObject,
-      populated: population.took,
-      phases,
-      server: redis.description,
-    };
-  } finally {
-    await redis.stop();
-    await cluster.stop();
-  }
+    } finally {
+      await contestant.close();
+    }
+  };
+  const restartApiServer = async (): Promise<void> => {
+    await cluster.real.stopApiServer();
+    await cluster.real.startApiServer();
+  };
+  const measure = (
+    contestant: Contestant,
+    phase: PhaseName,
+    { living }: Population,
+    changes: Awaited<ReturnType<typeof change37>> | undefined,
+  ): Promise<PhaseFigures> =>
+    measurePhase({ cluster, contestant, phase, living, settle: plan.settle, ...(changes && { changes }) });
+  await run(await openDroverContestant(cluster, redis, bridge));
+  for (const name of ["typed", "metadata"] as const) await run(openGoContestant(cluster, program, name));
+  return {
+    objects: plan.objects,
+    bytesPerObject,
+    populated: population.took,
+    phases,
+    server: redis.description,
+  };
 }

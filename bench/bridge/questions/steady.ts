@@ -7,7 +7,7 @@ import { populate } from "../cluster/population.ts";
 import type { RunStart } from "../contenders/run-log.ts";
 import { type Change, type LagFigures, lagFigures, lagsOf } from "../measures/lags.ts";
 import { type LedgerView, viewLedger } from "../measures/ledger.ts";
-import { type Sample, together, watchMemory } from "../measures/memory-watch.ts";
+import { peakOf, type Sample, together, watchMemory } from "../measures/memory-watch.ts";
 import { watchOthers } from "../measures/others.ts";
 import { cpuSince, type Memory } from "../../report/process-figures.ts";
 import type { Stage } from "../plan.ts";
@@ -48,27 +48,22 @@ export interface SteadyFigures {
 /** The bridge and controller-runtime follow the same objects at once while they change steadily. */
 export async function steady(stage: Stage): Promise<SteadyFigures> {
   const { plan, progress } = stage;
-  const cluster = await startBenchCluster(progress);
-  const redis = await startRedis({ persistence: false });
-  const ledger = viewLedger(redis.url);
-  try {
-    await populate(cluster, plan.steadyObjects);
-    const followers = await startFollowers(stage, cluster, redis);
-    await Promise.all([followers.ready, quiet(ledger)]);
-    progress(`${plan.changesPerSecond} changes/s for ${plan.steadyFor / 1_000} s`);
-    const woken = new Map<string, number[]>();
-    await ledger.onChange((key, at) => noted(woken, key, at));
-    const watch = watchProcesses(followers.pids, cluster.real.pids());
-    const { changes, writerCpu } = await changeSteadily(cluster, plan);
-    await quiet(ledger);
-    const watched = watch.end(writerCpu, changes.length);
-    await followers.stop();
-    return { ...figures(plan, changes, { woken, ...followers.runs() }, watched.samples), ...watched.machine };
-  } finally {
-    ledger.close();
-    await redis.stop();
-    await cluster.stop();
-  }
+  await using stack = new AsyncDisposableStack();
+  const cluster = stack.use(await startBenchCluster(progress));
+  const redis = stack.adopt(await startRedis({ persistence: false }), (server) => server.stop());
+  const ledger = stack.adopt(viewLedger(redis.url), (view) => view.close());
+  await populate(cluster, plan.steadyObjects);
+  const followers = await startFollowers(stage, cluster, redis);
+  await Promise.all([followers.ready, quiet(ledger)]);
+  progress(`${plan.changesPerSecond} changes/s for ${plan.steadyFor / 1_000} s`);
+  const woken = new Map<string, number[]>();
+  await ledger.onChange((key, at) => noted(woken, key, at));
+  const watch = watchProcesses(followers.pids, cluster.real.pids());
+  const { changes, writerCpu } = await changeSteadily(cluster, plan);
+  await quiet(ledger);
+  const watched = watch.end(writerCpu, changes.length);
+  await followers.stop();
+  return { ...figures(plan, changes, { woken, ...followers.runs() }, watched.samples), ...watched.machine };
 }
 
 interface Followers {
@@ -189,14 +184,5 @@ function figures(
 
 const highest = (samples: readonly Sample[]): Record<string, Memory> =>
   Object.fromEntries(
-    Object.keys(samples[0]?.of ?? {}).map((name) => {
-      const each = together(samples, [name]);
-      return [
-        name,
-        {
-          rss: each.reduce((high, { rss }) => Math.max(high, rss), 0),
-          pss: each.reduce((high, { pss }) => Math.max(high, pss), 0),
-        },
-      ];
-    }),
+    Object.keys(samples[0]?.of ?? {}).map((name) => [name, peakOf(together(samples, [name]))]),
   );

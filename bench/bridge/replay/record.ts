@@ -9,7 +9,8 @@ import { type Api, inParallel } from "../cluster/api.ts";
 import type { BenchCluster } from "../cluster/bench-cluster.ts";
 import { createWidget, patch, type Population } from "../cluster/population.ts";
 import type { PseudoRandom } from "@drover/random";
-import { collection, group, type WidgetKey } from "../cluster/widgets.ts";
+import type { Key } from "../cluster/numbered-kind.ts";
+import { widgets } from "../cluster/widgets.ts";
 import { accept, type Format, formats } from "./formats.ts";
 import { endsInitialEvents, frameCutter } from "./frames.ts";
 
@@ -19,9 +20,9 @@ export interface Recording {
   /** Answers to what clients ask before they list: path -> JSON. */
   readonly discovery: ReadonlyMap<string, string>;
   /** The last frame is about this key, and no other is. */
-  readonly end: WidgetKey;
+  readonly end: Key;
   /** The last version of each key that a frame is about. */
-  readonly versions: ReadonlyMap<WidgetKey, string>;
+  readonly versions: ReadonlyMap<Key, string>;
   /** Watch frames of one format, without bookmarks. */
   readonly frames: number;
 }
@@ -86,10 +87,10 @@ export async function record(
   };
 }
 
-async function recordWatch(api: Api, format: Format, folder: string, end: WidgetKey) {
+async function recordWatch(api: Api, format: Format, folder: string, end: Key) {
   const query =
     "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-  const answer = await api.open(`${collection}?${query}&timeoutSeconds=3600`, accept[format].watch);
+  const answer = await api.open(`${widgets.collection}?${query}&timeoutSeconds=3600`, accept[format].watch);
   const [initial, live] = [join(folder, `${format}.initial`), join(folder, `${format}.live`)];
   const listed = Promise.withResolvers<undefined>();
   let seen = 0;
@@ -106,7 +107,7 @@ async function split(
   answer: IncomingMessage,
   format: Format,
   [initial, live]: readonly [WriteStream, WriteStream],
-  end: WidgetKey,
+  end: Key,
   on: { readonly listed: () => void; readonly frame: () => void },
 ): Promise<void> {
   const cutter = frameCutter(format);
@@ -137,7 +138,7 @@ async function split(
 
 async function recordListings(api: Api, format: Format): Promise<Pick<RecordedFormat, "whole" | "pages">> {
   const list = async (query: string): Promise<Listed> => {
-    const answer = await api.open(`${collection}${query}`, accept[format].list);
+    const answer = await api.open(`${widgets.collection}${query}`, accept[format].list);
     const chunks: Buffer[] = [];
     for await (const chunk of answer) chunks.push(z.instanceof(Buffer).parse(chunk));
     return { type: typeOf(answer), body: Buffer.concat(chunks) };
@@ -166,7 +167,7 @@ const paged = z.object({
 });
 
 async function recordDiscovery(api: Api): Promise<ReadonlyMap<string, string>> {
-  const paths = ["/api", "/apis", `/apis/${group}`, `/apis/${group}/v1`, "/version"];
+  const paths = ["/api", "/apis", `/apis/${widgets.group}`, `/apis/${widgets.group}/v1`, "/version"];
   return new Map(await Promise.all(paths.map(async (path) => [path, await api.send("GET", path)] as const)));
 }
 
@@ -182,7 +183,7 @@ const frameSchema = z.object({
 });
 
 async function lastVersions(file: string): Promise<Pick<Recording, "versions" | "frames">> {
-  const versions = new Map<WidgetKey, string>();
+  const versions = new Map<Key, string>();
   let frames = 0;
   for await (const line of createInterface({ input: createReadStream(file) })) {
     const { type, object } = frameSchema.parse(JSON.parse(line));

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "../../../verification/harness/listen.ts";
 import { now } from "../../../verification/harness/clock.ts";
-import { collection } from "../cluster/widgets.ts";
+import { widgets } from "../cluster/widgets.ts";
 import { formatAsked } from "./formats.ts";
 import { pageSize, type Recording } from "./record.ts";
 
@@ -49,9 +49,9 @@ export async function startReplayServer(recording: Recording): Promise<ReplaySer
   const server = createServer((asked, answer) => {
     const { pathname, searchParams } = new URL(asked.url ?? "/", "http://127.0.0.1");
     const discovered = recording.discovery.get(pathname);
-    if (pathname === collection && isTrue(searchParams.get("watch"))) {
+    if (pathname === widgets.collection && isTrue(searchParams.get("watch"))) {
       watch(searchParams, asked, answer).catch(() => answer.destroy());
-    } else if (pathname === collection) list(searchParams, asked, answer);
+    } else if (pathname === widgets.collection) list(searchParams, asked, answer);
     else if (discovered !== undefined) answer.setHeader("content-type", "application/json").end(discovered);
     else {
       unknown.push(`${String(asked.method)} ${String(asked.url)}`);

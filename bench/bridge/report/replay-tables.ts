@@ -1,6 +1,6 @@
 import { spread } from "../../../verification/harness/spread.ts";
 import { figure, range, table } from "../../report/markdown.ts";
-import { spreadOf } from "../../queue/report/select.ts";
+import { ratios } from "../../report/ratios.ts";
 import { percent } from "./units.ts";
 import { type ReplayFigures, type ReplayRound, readers } from "../questions/replay.ts";
 
@@ -20,16 +20,11 @@ export const replayed = ({ rounds }: ReplayFigures): string =>
     ],
     readers.flatMap((reader) => {
       const theirs = rounds.filter((round) => round.reader === reader);
-      const speed = spreadOf(
-        theirs,
-        () => true,
-        (round) => round.eventsPerSecond,
-      );
-      if (speed === undefined) return [];
+      if (theirs.length === 0) return [];
       return [
         [
           reader,
-          range(speed),
+          range(spread(theirs.map(({ eventsPerSecond }) => eventsPerSecond))),
           range(spread(theirs.map(total))),
           parts(theirs),
           ratio(rounds, theirs, total),
@@ -54,11 +49,7 @@ function ratio(
   theirs: readonly ReplayRound[],
   what: (round: ReplayRound) => number,
 ): string {
-  const mine = all.filter(({ reader }) => reader === ours);
   if (theirs[0]?.reader === ours) return "";
-  const ratios = theirs.flatMap((round, i) => {
-    const same = mine[i];
-    return same === undefined ? [] : [what(same) / what(round)];
-  });
-  return ratios.length === 0 ? "-" : range(spread(ratios));
+  const mine = all.filter(({ reader }) => reader === ours);
+  return range(spread(ratios(mine.map(what), theirs.map(what))));
 }

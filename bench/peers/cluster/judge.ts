@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { Api } from "../../bridge/cluster/api.ts";
 import { followWatch, type WatchEvent } from "../../bridge/cluster/follow-watch.ts";
 import { now } from "../../../verification/harness/clock.ts";
-import { everywhere, type GaugeKey } from "./gauges.ts";
+import type { Key } from "../../bridge/cluster/numbered-kind.ts";
+import { gauges } from "./gauges.ts";
 
 const gauge = z.object({
   metadata: z.object({ namespace: z.string(), name: z.string(), generation: z.number() }),
@@ -16,7 +17,7 @@ export interface Judge {
    * When the status of each of these was first seen to be of this turn, or of a later one: ms of the monotonic clock.
    * Rejects after `patience`, saying how many are missing.
    */
-  seen(turns: ReadonlyMap<GaugeKey, number>, patience: number): Promise<ReadonlyMap<GaugeKey, number>>;
+  seen(turns: ReadonlyMap<Key, number>, patience: number): Promise<ReadonlyMap<Key, number>>;
   /** Resolves when no Gauge is left. */
   none(): Promise<void>;
   stop(): void;
@@ -29,7 +30,7 @@ interface Sighting {
 
 export function openJudge(api: Api): Judge {
   /** Of every Gauge that there is: each turn that its status was seen to be of. */
-  const sightings = new Map<GaugeKey, Sighting[]>();
+  const sightings = new Map<Key, Sighting[]>();
   const waiting = new Set<() => void>();
   const take = ({ type, object }: WatchEvent): void => {
     const { metadata, spec, status } = gauge.parse(object);
@@ -42,7 +43,7 @@ export function openJudge(api: Api): Judge {
     for (const look of waiting) look();
   };
   const stopped = new AbortController();
-  const following = followWatch(api, everywhere, take, stopped.signal);
+  const following = followWatch(api, gauges.collection, take, stopped.signal);
   // Resolves the waiting promises.
   following.catch(() => undefined);
   const until = (isSo: () => boolean, patience: number, missing: () => string): Promise<void> => {
@@ -58,11 +59,11 @@ export function openJudge(api: Api): Judge {
       waiting.delete(look);
     });
   };
-  const firstOf = (key: GaugeKey, turn: number): number | undefined =>
+  const firstOf = (key: Key, turn: number): number | undefined =>
     sightings.get(key)?.find((one) => one.turn >= turn)?.at;
   return {
     async seen(turns, patience) {
-      const found = new Map<GaugeKey, number>();
+      const found = new Map<Key, number>();
       const missing = new Map(turns);
       const isSo = (): boolean => {
         for (const [key, turn] of missing) {

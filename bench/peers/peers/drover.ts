@@ -6,19 +6,11 @@ import { bundledBridge } from "../../bridge/contenders/shipped-bridge.ts";
 import { startAsImage } from "../../bridge/contenders/start-as-image.ts";
 import type { Started } from "../../bridge/contenders/start-process.ts";
 import { bundle } from "../../../infra/bundle.ts";
-import { group } from "../cluster/gauges.ts";
+import { gauges } from "../cluster/gauges.ts";
 import { atWork, type Ground, type Peer } from "./peer.ts";
 
 /** What it is to the bridge, and to the gateway where it is called. */
-export const declared = (copies: boolean) => ({
-  apiVersion: "drover.dev/v1alpha1",
-  kind: "ReconcileFunction",
-  metadata: { name: `gauges.${group}` },
-  spec: {
-    for: { group, version: "v1", kind: "Gauge", plural: "gauges", scope: "Namespaced" as const },
-    copies,
-  },
-});
+export const declared = (copies: boolean) => gauges.reconcileFunction({ copies });
 
 /** Processes of Drover's, on one stage. */
 export interface Workers {

@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startProcess } from "../../bridge/contenders/start-process.ts";
-import { group as gauges } from "../cluster/gauges.ts";
+import { gauges } from "../cluster/gauges.ts";
 import { goPeers } from "./go.ts";
 import { installKind, onCluster } from "./on-cluster.ts";
 import { atWork, type Peer } from "./peer.ts";
@@ -84,7 +84,7 @@ async function declare(client: KubeClient, url: string): Promise<void> {
     metadata: { name: "gauges" },
     spec: {
       generateSelector: true,
-      parentResource: { apiVersion: `${gauges}/v1`, resource: "gauges" },
+      parentResource: { apiVersion: `${gauges.group}/v1`, resource: "gauges" },
       hooks: { sync: { webhook: { url } } },
     },
   });

@@ -1,4 +1,5 @@
 import { connect, installCrd, type KubeClient, type ResourceRef } from "@drover/kube";
+import { definitionOf } from "../../bridge/cluster/definition.ts";
 
 /** What a contestant finds on the API server, or leaves there, besides Gauges. */
 export async function onCluster(
@@ -16,19 +17,11 @@ export async function onCluster(
 /** Installs a contestant's kind. */
 export async function installKind(
   client: KubeClient,
-  { group, version, plural, kind, namespaced }: ResourceRef,
-  { schema, ...more }: { readonly schema: object; readonly subresources?: object },
+  kind: ResourceRef,
+  served: Parameters<typeof definitionOf>[1],
 ): Promise<void> {
-  await installCrd(client, {
-    // Some names end in k8s.io, and are refused without it.
-    metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved" } },
-    spec: {
-      group,
-      scope: namespaced ? "Namespaced" : "Cluster",
-      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [
-        { name: version, served: true, storage: true, ...more, schema: { openAPIV3Schema: schema } },
-      ],
-    },
-  });
+  const { metadata, ...rest } = definitionOf(kind, served);
+  // Some names end in k8s.io, and are refused without it.
+  const annotations = { "api-approved.kubernetes.io": "unapproved" };
+  await installCrd(client, { ...rest, metadata: { ...metadata, annotations } });
 }

@@ -1,6 +1,6 @@
+import { killAll, lastLines } from "@drover/local-servers";
 import { join } from "node:path";
 import { readFile } from "node:fs/promises";
-import { lastLinesOf } from "../../bridge/contenders/last-lines.ts";
 import { type Started, startProcess } from "../../bridge/contenders/start-process.ts";
 
 /** A compared implementation. */
@@ -89,17 +89,12 @@ export const atWork = (all: readonly Started[], runsFiles: readonly string[]): A
 function endOf(children: readonly Started[]): Promise<never> {
   const ends = children.map(async ({ name, exited, logFile }): Promise<never> => {
     await exited;
-    throw new Error(`${name} has ended:\n${await lastLinesOf(logFile)}`);
+    throw new Error(`${name} has ended:\n${await lastLines(logFile, 20)}`);
   });
   const died = Promise.race(ends);
   // Processes that the bench stops end as well; by then this promise has no reader.
   for (const each of [died, ...ends]) each.catch(() => undefined);
   return died;
-}
-
-function killAll(children: readonly Started[]): Promise<unknown> {
-  for (const child of children) child.kill("SIGKILL");
-  return Promise.all(children.map(({ exited }) => exited));
 }
 
 /** Ends processes in their order; what they have written down. */

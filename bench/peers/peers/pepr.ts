@@ -1,17 +1,15 @@
 import { objectKey } from "@drover/controller";
 import { builtin, createOrReplace, type KubeClient } from "@drover/kube";
 import { build } from "esbuild";
-import { createHash, randomUUID } from "node:crypto";
-import { copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
-import { existsSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { built } from "./built.ts";
+import { built, builtFrom, cacheFolder } from "../../bridge/contenders/built.ts";
 import { installKind, onCluster } from "./on-cluster.ts";
 import { alone, type Peer } from "./peer.ts";
 
 const name = "Pepr";
 const sources = join(import.meta.dirname, "../controllers/pepr");
-const cache = join(import.meta.dirname, "../../../.cache/bench-peers/pepr");
+const bundled = "dist/pepr.cjs";
 
 /** The process that watches, with the environment of its Deployment. */
 export const pepr: Peer = {
@@ -29,38 +27,31 @@ export const pepr: Peer = {
 
 /** Installs Pepr, and bundles the module as `pepr build` does: without Pepr and Kubernetes' client. */
 async function builtModule(log: (line: string) => void): Promise<string> {
-  const hash = createHash("sha256");
-  const files = (await readdir(sources)).sort();
-  for (const file of files) hash.update(file).update(await readFile(join(sources, file)));
-  const folder = join(cache, hash.digest("hex").slice(0, 16));
-  const outfile = join(folder, "dist/pepr.cjs");
-  if (existsSync(outfile)) return outfile;
-  log("installing Pepr");
-  const unfinished = join(cache, randomUUID());
-  await mkdir(unfinished, { recursive: true });
-  for (const file of files) await copyFile(join(sources, file), join(unfinished, file));
-  await built({
-    command: "npm",
-    args: ["ci", "--omit=dev", "--ignore-scripts", "--loglevel=error"],
-    cwd: unfinished,
-    logFile: `${cache}.log`,
-    needs: "npm, and npm's registry",
+  const folder = await builtFrom(sources, "bench-peers/pepr", async (temporary, files) => {
+    log("installing Pepr");
+    for (const file of files) await copyFile(join(sources, file), join(temporary, file));
+    await built({
+      command: "npm",
+      args: ["ci", "--omit=dev", "--ignore-scripts", "--loglevel=error"],
+      cwd: temporary,
+      logFile: join(cacheFolder, "bench-peers/pepr.log"),
+      needs: "npm, and npm's registry",
+    });
+    await build({
+      absWorkingDir: temporary,
+      entryPoints: ["pepr.ts"],
+      outfile: bundled,
+      bundle: true,
+      platform: "node",
+      format: "cjs",
+      keepNames: true,
+      minify: true,
+      logLevel: "warning",
+      external: ["pepr", "kubernetes-fluent-client", "@kubernetes/client-node"],
+    });
+    return temporary;
   });
-  await build({
-    absWorkingDir: unfinished,
-    entryPoints: ["pepr.ts"],
-    outfile: "dist/pepr.cjs",
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    keepNames: true,
-    minify: true,
-    logLevel: "warning",
-    external: ["pepr", "kubernetes-fluent-client", "@kubernetes/client-node"],
-  });
-  await rm(folder, { recursive: true, force: true });
-  await rename(unfinished, folder);
-  return outfile;
+  return join(folder, bundled);
 }
 
 const store = { group: "pepr.dev", version: "v1", plural: "peprstores", kind: "PeprStore", namespaced: true };

@@ -2,8 +2,8 @@ import type { ContenderName, Role } from "../contenders/contender.ts";
 import type { Wakes, Woken } from "./messages.ts";
 import { type BenchProcess, startBenchProcess } from "./start-bench-process.ts";
 
-/** The processes of one contender, and what they have left due on the server. */
-export interface Team {
+/** The processes of one contender, and what they have left due on the server. Disposal kills them. */
+export interface Team extends AsyncDisposable {
   readonly name: ContenderName;
   readonly producer: BenchProcess;
   readonly workers: readonly [BenchProcess, ...BenchProcess[]];
@@ -17,7 +17,6 @@ export interface Team {
   ran(runs: number): void;
   /** The server was emptied; up to `depth` keys will be due from now on. */
   restart(depth: number): void;
-  kill(): Promise<void>;
 }
 
 /** Keys per call, a bulk by default, and the ms after which no further call is made. */
@@ -61,7 +60,7 @@ export async function startTeam(
       woken = ran = 0;
       cycle = Math.max(1_000, 4 * depth);
     },
-    async kill() {
+    async [Symbol.asyncDispose]() {
       await Promise.all([producer, ...workers].map((each) => each.kill()));
     },
   };

@@ -24,14 +24,10 @@ export async function measureRedisBack(
   contender: ContenderName,
   count: number,
 ): Promise<RedisBackFigures> {
-  const team = await startTeam(contender, server.url, 1);
+  await using team = await startTeam(contender, server.url, 1);
   team.restart(backlog);
   const spans: number[] = [];
-  try {
-    for (let i = 0; i < count; i += 1) spans.push(await killAndRestart(server, team));
-  } finally {
-    await team.kill();
-  }
+  for (let i = 0; i < count; i += 1) spans.push(await killAndRestart(server, team));
   return { contender, spans };
 }
 

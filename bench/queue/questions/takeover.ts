@@ -28,13 +28,9 @@ export async function measureTakeover(
   const spans: number[] = [];
   while (spans.length < count) {
     const victims = Math.min(atOnce, count - spans.length);
-    const team = await startTeam(contender, server.url, victims + 1);
+    await using team = await startTeam(contender, server.url, victims + 1);
     team.restart(victims * keysEach);
-    try {
-      spans.push(...(await killAll(team)));
-    } finally {
-      await team.kill();
-    }
+    spans.push(...(await killAll(team)));
   }
   return { contender, spans };
 }

@@ -25,26 +25,22 @@ export async function measureWakeDuringRun(
   contender: ContenderName,
   count: number,
 ): Promise<WakeDuringRunFigures[]> {
-  const team = await startTeam(contender, server.url, 1);
+  await using team = await startTeam(contender, server.url, 1);
   team.restart(count * outcomes.length);
-  try {
-    const [worker] = team.workers;
-    const keys = followKeys(worker);
-    await worker.work(atOnce, { kind: "hold" });
-    for (const outcome of outcomes) {
-      for (let woken = 0; woken < count; woken += atOnce) {
-        await team.wake(atOnce);
-        const running = await keys.until(() => keys.running.size === atOnce);
-        await team.wakeAgain(atOnce);
-        await Promise.all([...running].map((key) => keys.end(key, outcome)));
-        await keys.until(() => keys.waiting.size === 0);
-      }
+  const [worker] = team.workers;
+  const keys = followKeys(worker);
+  await worker.work(atOnce, { kind: "hold" });
+  for (const outcome of outcomes) {
+    for (let woken = 0; woken < count; woken += atOnce) {
+      await team.wake(atOnce);
+      const running = await keys.until(() => keys.running.size === atOnce);
+      await team.wakeAgain(atOnce);
+      await Promise.all([...running].map((key) => keys.end(key, outcome)));
+      await keys.until(() => keys.waiting.size === 0);
     }
-    await delay(1.5 * againAfter);
-    return outcomes.map((outcome) => ({ contender, outcome, ...keys.storiesOf(outcome) }));
-  } finally {
-    await team.kill();
   }
+  await delay(1.5 * againAfter);
+  return outcomes.map((outcome) => ({ contender, outcome, ...keys.storiesOf(outcome) }));
 }
 
 interface Story {

@@ -30,15 +30,16 @@ interface Round extends Stage {
 /** Everything that is asked with so and so many keys due: contenders take turns, round after round. */
 export async function measureThroughput(stage: Stage): Promise<void> {
   const { server, plan } = stage;
+  await using stack = new AsyncDisposableStack();
   const start = (workers: number, queue: string) =>
-    Promise.all(contenderNames.map((name) => startTeam(name, server.url, workers, `${queue}-${name}`)));
+    Promise.all(
+      contenderNames.map(async (name) =>
+        stack.use(await startTeam(name, server.url, workers, `${queue}-${name}`)),
+      ),
+    );
   const teams = await start(Math.max(...plan.processes), "bench");
   const idlers = await start(1, "idle");
-  try {
-    for (const depth of plan.depths) await measureDepth(stage, teams, idlers, depth);
-  } finally {
-    await Promise.all([...teams, ...idlers].map((team) => team.kill()));
-  }
+  for (const depth of plan.depths) await measureDepth(stage, teams, idlers, depth);
 }
 
 async function measureDepth(

@@ -26,6 +26,7 @@
  */
 export { answersOk } from "./processes/answers-ok.ts";
 export { clockSkewOf, thisMachine } from "./processes/clock-skew.ts";
+export { cachedFolder } from "./programs/cached-folder.ts";
 export { ensurePrograms, type EnsureProgramsOptions } from "./programs/ensure-programs.ts";
 export { type Forwarder, startForwarder } from "./ports/forwarder.ts";
 export { freePort, isPortFree, onFreePort } from "./ports/free-port.ts";
@@ -51,4 +52,4 @@ export {
   type TiedProcess,
   type TiedProcessOptions,
 } from "./processes/tied-process.ts";
-export { type ReadyOptions, StartError, waitUntilReady } from "./processes/wait-until-ready.ts";
+export { lastLines, type ReadyOptions, StartError, waitUntilReady } from "./processes/wait-until-ready.ts";

@@ -64,6 +64,16 @@ describe("a forwarder", () => {
     expect(await gone).toBe("ECONNRESET");
   });
 
+  it("counts the bytes from its target, also those of a connection that has ended", async () => {
+    const forwarder = await started(await echo("it"));
+    const before = dial(forwarder.port);
+    await before.ask("hello");
+    forwarder.breakConnections();
+    await before.gone;
+    await dial(forwarder.port).ask("hello");
+    expect(forwarder.received()).toBe(2 * "it hello".length);
+  });
+
   it("leads new connections elsewhere and leaves the existing ones", async () => {
     const [first, second] = [await echo("first"), await echo("second")];
     const forwarder = await started(first);

@@ -4,6 +4,8 @@ import { type AddressInfo, createServer, connect, type Socket } from "node:net";
 /** A stable address on loopback with a target that can be changed, like a service name in a cluster. */
 export interface Forwarder {
   readonly port: number;
+  /** Bytes from targets since the start. */
+  received(): number;
   /** New connections lead to the target from now on; existing ones stay. */
   pointAt(target: ForwardTarget): void;
   /** Ends all connections, both ways; bytes under way are lost. New ones are let in. */
@@ -30,6 +32,7 @@ export type ForwardTarget = number | string;
 export async function startForwarder(target: ForwardTarget): Promise<Forwarder> {
   let state: "open" | "cut" | "held" = "open";
   const pairs = new Set<Pair>();
+  let receivedBefore = 0;
   const server = createServer({ allowHalfOpen: true }, (near) => {
     if (state === "cut") {
       near.resetAndDestroy();
@@ -39,8 +42,8 @@ export async function startForwarder(target: ForwardTarget): Promise<Forwarder> 
     const pair = { near, far, isUnix: typeof target === "string" };
     pairs.add(pair);
     const end = () => {
+      if (pairs.delete(pair)) receivedBefore += far.bytesRead;
       breakPair(pair);
-      pairs.delete(pair);
     };
     for (const socket of [near, far]) socket.setNoDelay().on("error", end).on("close", end);
     if (state === "open") join(pair);
@@ -52,6 +55,7 @@ export async function startForwarder(target: ForwardTarget): Promise<Forwarder> 
   };
   return {
     port: (server.address() as AddressInfo).port,
+    received: () => [...pairs].reduce((sum, { far }) => sum + far.bytesRead, receivedBefore),
     pointAt: (next) => void (target = next),
     breakConnections,
     cut() {
