@@ -11,14 +11,12 @@ import {
 } from "@drover/real-cluster";
 import { Redis } from "ioredis";
 import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { writeKubeconfig } from "../harness/kubeconfigs.ts";
 import { boundRole } from "../harness/rbac.ts";
 import { root } from "../harness/repository-files.ts";
 import { startProcess } from "../harness/start-process.ts";
@@ -137,11 +135,6 @@ export async function startInstallation(log: (line: string) => void): Promise<In
       await delay(200);
     }
   };
-  const kubeconfigOfAccount = async (namespace: string, name: string): Promise<string> => {
-    const token = (await kubectl(["create", "token", name, "-n", namespace, "--duration=6h"])).trim();
-    const file = join(folder, `kubeconfig-${namespace}-${name}-${randomUUID()}`);
-    return writeKubeconfig(file, { like: cluster.kubeconfig, token });
-  };
   const fieldOf: Installation["fieldOf"] = (namespace, name, path) =>
     kubectl(["get", "rf", name, "-n", namespace, "-o", `jsonpath={${path}}`]);
   const installation: Installation = {
@@ -152,7 +145,7 @@ export async function startInstallation(log: (line: string) => void): Promise<In
     fieldOf,
     apply,
     until,
-    kubeconfigOfAccount,
+    kubeconfigOfAccount: (namespace, name) => cluster.kubeconfigOfAccount(namespace, name),
     redisUrlOf: (user) => urlOf(server, user),
     redisUrlOfAdmin: server.url,
     kubeconfigOf: (user) => cluster.kubeconfigFor(user),

@@ -10,7 +10,6 @@ import {
 import { parseCall } from "@drover/testing/fault-proxy";
 import { builtin, connect, createOrReplace, installCrd, kindOf } from "@drover/kube";
 import { readKubeconfig, startRealCluster } from "@drover/real-cluster";
-import { execFileSync } from "node:child_process";
 import { request } from "node:https";
 import { afterAll, describe, expect, it } from "vitest";
 import { exampleKind } from "../harness/example-kind.ts";
@@ -198,7 +197,7 @@ async function deploy(definition: DeployableFunction<typeof Cup>): Promise<strin
       .poll(() => admin.review(builtin.subjectAccessReview, asked), { timeout: 30_000 })
       .toMatchObject({ allowed: true });
   }
-  return execFileSync(cluster.kubectl, ["create", "token", name, "-n", namespace]).toString().trim();
+  return cluster.tokenOf(namespace, name);
 }
 
 /** The Status of a refusal; undefined for whatever else is answered. */

@@ -1,9 +1,10 @@
 import type { RealCluster } from "@drover/real-cluster";
 import { afterAll } from "vitest";
 import { type OurFunctions, start } from "./our-functions.ts";
+import type { Administered } from "./sequences/accounts.ts";
 
 /** A cluster, and our functions in it, for the tests of a file; both end with the file. */
-export async function oursOfFile<Cluster extends Pick<RealCluster, "kubeconfig" | "kubectl" | "stop">>(
+export async function oursOfFile<Cluster extends Administered & Pick<RealCluster, "stop">>(
   starting: Promise<Cluster>,
 ): Promise<{ readonly cluster: Cluster; readonly ours: OurFunctions }> {
   const cluster = await starting;

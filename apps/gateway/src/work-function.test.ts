@@ -1,5 +1,5 @@
-import { customResourceDefinition, objectKey, queueOf, silentLog } from "@drover/controller";
-import { builtin, installCrd, type KubeClient, refOf } from "@drover/kube";
+import { objectKey, queueOf, silentLog } from "@drover/controller";
+import { builtin, type KubeClient, refOf } from "@drover/kube";
 import { openWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
 import { openRegistry } from "@drover/runtime";
 import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
@@ -23,7 +23,7 @@ import { type FunctionWorker, workFunction } from "./work-function.ts";
 
 const ref = refOf(Greeting);
 
-const { client } = await sandboxOfFile();
+const { client } = await sandboxOfFile({ kinds: [Greeting], namespaces: ["web"] });
 const { redis } = await redisOfFile();
 let fn: TestFunction;
 let queue: WorkQueue;
@@ -33,8 +33,6 @@ let outcomes: RunOutcome[];
 let serial = 0;
 
 beforeAll(async () => {
-  await installCrd(client, { ...customResourceDefinition(Greeting) });
-  await client.create(builtin.namespace, { metadata: { name: "web" } });
   await client.create(builtin.secret, {
     metadata: { name: "greetings-webhook", namespace: "web" },
     data: { current: Buffer.from(secret).toString("base64") },

@@ -3,7 +3,7 @@ import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/ku
 import { freePort, type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -47,15 +47,6 @@ const deploymentSchema = z.object({
   }),
 });
 
-/** A kubeconfig with only a token of this ServiceAccount. */
-function asServiceAccount(name: string): string {
-  const config = JSON.parse(readFileSync(cluster.kubeconfig, "utf8")) as { users: [{ user: object }] };
-  config.users[0].user = { token: kubectl(["create", "token", name, "-n", "default"]).trim() };
-  const file = join(folder, "kubeconfig");
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  return file;
-}
-
 it("the API server accepts the output of drover generate --embedded, and its permissions are enough for an object's life", async () => {
   const manifests = embeddedManifestsOf(cups);
   kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }));
@@ -78,7 +69,7 @@ it("the API server accepts the output of drover generate --embedded, and its per
       DROVER_KUBECTL: undefined,
       DROVER_HTTP_PORT: String(port),
       DROVER_REDIS_URL: redis.url,
-      DROVER_KUBECONFIG: asServiceAccount("cups.example.com"),
+      DROVER_KUBECONFIG: await cluster.kubeconfigOfAccount("default", "cups.example.com"),
     },
   });
   const isReady = () => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status);

@@ -4,18 +4,19 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Pki } from "./pki.ts";
 
-/** Writes a kubeconfig for the administrator of the cluster at `url`, and gives its path. */
+/** Writes a kubeconfig for a user of the cluster at `url`, with a certificate or a token, and gives its path. */
 export async function writeKubeconfig(
   dir: string,
   url: string,
-  { admin }: Pick<Pki, "admin">,
+  { admin, token }: Pick<Pki, "admin"> & { readonly token?: string },
   file = "kubeconfig",
 ): Promise<string> {
   const name = "real-cluster";
-  const user = {
+  const certificate = {
     "client-certificate-data": admin.cert.toString("base64"),
     "client-key-data": admin.key.toString("base64"),
   };
+  const user = token === undefined ? certificate : { token };
   const kubeconfig = {
     apiVersion: "v1",
     kind: "Config",

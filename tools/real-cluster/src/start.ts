@@ -1,11 +1,14 @@
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { killAll, onFreePort, type TiedProcess } from "@drover/local-servers";
 import { startApiServer } from "./api-server.ts";
 import { buildRealCluster, type Target } from "./build.ts";
 import { writeKubeconfig, writeKubectl } from "./client-files.ts";
+import type { ControlPlane } from "./control-plane-client.ts";
 import { startEtcd } from "./etcd.ts";
 import { type StaleView, startStaleView } from "./stale-view.ts";
 import { type CertifiedUser, createPki, type Pki, signClient } from "./pki.ts";
@@ -36,6 +39,10 @@ export interface RealCluster {
   pids(): number[];
   /** Writes a kubeconfig for a user with a certificate of the cluster's authority, and gives its path. */
   kubeconfigFor(user: CertifiedUser): Promise<string>;
+  /** A token of a ServiceAccount, for 24 hours. */
+  tokenOf(namespace: string, account: string): Promise<string>;
+  /** Writes a kubeconfig with nothing but a token of a ServiceAccount, and gives its path. */
+  kubeconfigOfAccount(namespace: string, account: string): Promise<string>;
   /**
    * Takes the API server down, the data stays. By default it is killed, as in a crash; with SIGTERM it ends its
    * watches and leaves in order, which takes it a second or more. Does nothing when it is down.
@@ -116,10 +123,7 @@ export async function startApiServerOnEtcd(
       url,
       dir,
       pids: () => [etcd.process.pid, apiServer.pid()].filter((pid) => pid !== undefined),
-      async kubeconfigFor(user) {
-        const admin = await signClient(bin, pki.folder, user);
-        return writeKubeconfig(dir, url, { admin }, `kubeconfig-${randomUUID()}`);
-      },
+      ...accessTo({ bin, dir, pki, url }, kubectl),
       stopApiServer: (how = "SIGKILL") => apiServer.down(how),
       startApiServer: () => apiServer.up(),
       async startStaleView() {
@@ -134,4 +138,21 @@ export async function startApiServerOnEtcd(
     await cleanUp();
     throw error;
   }
+}
+
+type Access = Pick<RealCluster, "kubeconfigFor" | "tokenOf" | "kubeconfigOfAccount">;
+
+/** Writes the credentials of users and ServiceAccounts of a cluster. */
+function accessTo({ bin, dir, pki, url }: ControlPlane, kubectl: string): Access {
+  const write = (credentials: Parameters<typeof writeKubeconfig>[2]) =>
+    writeKubeconfig(dir, url, credentials, `kubeconfig-${randomUUID()}`);
+  const tokenOf: Access["tokenOf"] = async (namespace, account) => {
+    const args = ["create", "token", account, "-n", namespace, "--duration=24h"];
+    return (await promisify(execFile)(kubectl, args)).stdout.trim();
+  };
+  return {
+    kubeconfigFor: async (user) => write({ admin: await signClient(bin, pki.folder, user) }),
+    tokenOf,
+    kubeconfigOfAccount: async (...account) => write({ admin: pki.admin, token: await tokenOf(...account) }),
+  };
 }

@@ -17,7 +17,7 @@ export const attack: Attack = {
       // As in a cluster, where it listens on its Pod's address.
       DROVER_METRICS_AUTH: "kubernetes",
     });
-    const token = (await installation.kubectl(["create", "token", "default", "-n", stranger])).trim();
+    const token = await installation.cluster.tokenOf(stranger, "default");
     const ask = async (path: string, headers: Record<string, string>) => {
       const answer = await fetch(part.url + path, { headers });
       return { path, status: answer.status, text: await answer.text() };
@@ -28,7 +28,7 @@ export const attack: Attack = {
     );
     const reader = ["create", "clusterrolebinding", "figures-reader", "--clusterrole=drover-metrics-reader"];
     await installation.kubectl([...reader, `--serviceaccount=${victim}:default`]);
-    const other = (await installation.kubectl(["create", "token", "default", "-n", victim])).trim();
+    const other = await installation.cluster.tokenOf(victim, "default");
     // Control: an authorised reader gets an answer. A refusal is cached for 10 s.
     await installation.until("a reader of metrics reads them", async () =>
       (await ask("/metrics", { authorization: `Bearer ${other}` })).text.includes("process_cpu"),

@@ -4,7 +4,6 @@ import { type Images, startNode } from "@drover/process-kubelet";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { z } from "zod";
-import { writeKubeconfig } from "../../harness/kubeconfigs.ts";
 import { core, namespaceNamed } from "../../harness/manifests.ts";
 import { askAcl, redisUsers } from "../../harness/redis-contents.ts";
 import { registrationOfDeployer } from "./deployer-registration.ts";
@@ -111,7 +110,7 @@ export async function deployedWorldOfFile(
 }
 
 /** A kubeconfig of `drover/<part>`, an account that may do everything, on a real cluster. */
-async function kubeconfigOf({ cluster, folder }: World, part: string): Promise<string> {
+async function kubeconfigOf({ cluster }: World, part: string): Promise<string> {
   const metadata = { name: part, namespace: "drover" };
   await cluster.apply(core("ServiceAccount", part, {}, "drover"));
   await cluster.apply({
@@ -121,8 +120,7 @@ async function kubeconfigOf({ cluster, folder }: World, part: string): Promise<s
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
     subjects: [{ kind: "ServiceAccount", ...metadata }],
   });
-  const token = (await cluster.tokenOf("drover", part)) ?? "";
-  return writeKubeconfig(join(folder, `kubeconfig-${part}`), { like: cluster.kubeconfig, token });
+  return cluster.kubeconfigOfAccount("drover", part);
 }
 
 /** The users of functions of a name in the namespace `default`. */

@@ -42,6 +42,8 @@ export interface TestCluster {
   readText(path: string): Promise<string>;
   /** A token of a ServiceAccount, as KEDA and kubelets have them made; undefined of the sandbox, which has none. */
   tokenOf(namespace: string, account: string): Promise<string | undefined>;
+  /** The path of a kubeconfig of a ServiceAccount; of the administrator in the sandbox. */
+  kubeconfigOfAccount(namespace: string, account: string): Promise<string>;
   /** Ask for deletion, and do not wait for it. */
   remove(manifest: Manifest): Promise<void>;
   stop(): Promise<void>;
@@ -69,6 +71,7 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
       await request("DELETE", pathOf(manifest));
     },
     tokenOf: () => Promise.resolve(undefined),
+    kubeconfigOfAccount: () => Promise.resolve(kubeconfig),
     stop: () => sandbox.close(),
   };
 }
@@ -116,8 +119,8 @@ async function realCluster(folder: string): Promise<TestCluster> {
       const where = namespace === undefined ? [] : ["-n", namespace];
       await kubectl(["delete", type, name, ...where, "--wait=false", "--ignore-not-found"]);
     },
-    tokenOf: async (namespace, account) =>
-      (await kubectl(["create", "token", account, "-n", namespace, "--duration=1h"])).trim(),
+    tokenOf: (namespace, account) => cluster.tokenOf(namespace, account),
+    kubeconfigOfAccount: (namespace, account) => cluster.kubeconfigOfAccount(namespace, account),
     async stop() {
       await proxy.stop();
       await cluster.stop();

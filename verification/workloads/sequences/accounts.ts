@@ -1,21 +1,17 @@
+import type { RealCluster } from "@drover/real-cluster";
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { z } from "zod";
-import { writeKubeconfig } from "../../harness/kubeconfigs.ts";
 import { core } from "../../harness/manifests.ts";
 import { boundRole } from "../../harness/rbac.ts";
 
 const run = promisify(execFile);
 
 /** A cluster, as its administrator reaches it. */
-export interface Administered {
-  /** Paths of a kubeconfig in JSON, and of a kubectl that uses it. */
-  readonly kubeconfig: string;
-  readonly kubectl: string;
-}
+export type Administered = Pick<RealCluster, "kubectl" | "kubeconfigOfAccount">;
 
 /** Of RBAC. */
 export type Rule = z.output<typeof rule>;
@@ -53,11 +49,11 @@ export function rulesIn(file: string): {
 }
 
 /**
- * Makes a ServiceAccount that may do this and nothing else, as the deployer does in a cluster, and writes its kubeconfig
- * into the folder. As there it brings a token: a certificate is verified anew in each request.
+ * Makes a ServiceAccount that may do this and nothing else, as the deployer does in a cluster, and writes its
+ * kubeconfig. As there it brings a token: a certificate is verified anew in each request.
  */
 export async function accountThatMay(
-  { kubeconfig, kubectl }: Administered,
+  cluster: Administered,
   {
     name,
     rules,
@@ -71,8 +67,6 @@ export async function accountThatMay(
     ...boundRole({ name: `test:${name}` }, rules, { kind: "ServiceAccount", name, namespace }),
   ];
   writeFileSync(made, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
-  await run(kubectl, ["apply", "-f", made]);
-  const { stdout } = await run(kubectl, ["create", "token", name, "-n", namespace, "--duration=24h"]);
-  const file = join(folder, `${name}-kubeconfig.json`);
-  return writeKubeconfig(file, { like: kubeconfig, token: stdout.trim() });
+  await run(cluster.kubectl, ["apply", "-f", made]);
+  return cluster.kubeconfigOfAccount(namespace, name);
 }

@@ -36,7 +36,7 @@ beforeAll(async () => {
     rule("drover.dev", "reconcilefunctions", "get", "create", "patch"),
     rule("apiextensions.k8s.io", "customresourcedefinitions", "get", "create", "patch"),
   ]);
-  kubeconfig = asAuthor();
+  kubeconfig = await cluster.kubeconfigOfAccount("default", "author");
   await spawnDrover(["init", "greetings"], { cwd });
   folder = join(cwd, "greetings");
   linkModules(folder);
@@ -65,14 +65,6 @@ function bind(name: string, rules: readonly object[]): void {
   ]) {
     execFileSync(cluster.kubectl, ["apply", "-f", "-"], { input: JSON.stringify(object) });
   }
-}
-
-function asAuthor(): string {
-  const config = JSON.parse(readFileSync(cluster.kubeconfig, "utf8")) as { users: [{ user: object }] };
-  config.users[0].user = { token: kubectl("create", "token", "author", "-n", "default").trim() };
-  const file = join(cwd, "kubeconfig");
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  return file;
 }
 
 const deploy = (...more: string[]) =>

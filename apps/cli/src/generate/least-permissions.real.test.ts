@@ -12,8 +12,7 @@ import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf }
 import { type RedisServer, spawnTied, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -41,7 +40,7 @@ beforeAll(async () => {
     metadata: { name: "word", namespace: "default" },
     data: { word },
   });
-  kubeconfig = asServiceAccount();
+  kubeconfig = await cluster.kubeconfigOfAccount("default", "notes");
 }, 900_000);
 afterAll(async () => {
   await disconnectRedis(connection);
@@ -49,16 +48,6 @@ afterAll(async () => {
   await Promise.all([cluster.stop(), redis.stop()]);
   rmSync(folder, { recursive: true });
 });
-
-/** A kubeconfig with a token of the function's ServiceAccount, and nothing else. */
-function asServiceAccount(): string {
-  const token = execFileSync(cluster.kubectl, ["create", "token", "notes", "-n", "default"]).toString();
-  const config = JSON.parse(readFileSync(cluster.kubeconfig, "utf8")) as { users: [{ user: object }] };
-  config.users[0].user = { token: token.trim() };
-  const file = join(folder, "kubeconfig");
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  return file;
-}
 
 /** The API server's RBAC authorizer follows a watch: waits until a review confirms the rule. */
 async function grant({ namespace: here = [], cluster: everywhere = [] }: Permissions): Promise<void> {

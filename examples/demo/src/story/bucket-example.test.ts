@@ -1,15 +1,14 @@
-import { customResourceDefinition, objectKey } from "@drover/controller";
-import { installCrd, refOf } from "@drover/kube";
+import { objectKey } from "@drover/controller";
+import { refOf } from "@drover/kube";
 import { Bucket } from "@drover/s3-bucket";
 import { expect, it } from "vitest";
 import { repositoryPath } from "../repository-path.ts";
 import { applyBucket, readBucket } from "./bucket-example.ts";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 
-const { sandbox, client } = await sandboxOfFile();
+const { sandbox, client } = await sandboxOfFile({ kinds: [Bucket] });
 
 it("an example that is there already gets its spec again and keeps the rest, and a refusal is an error", async () => {
-  await installCrd(client, { ...customResourceDefinition(Bucket) });
   const [ref, { signal }] = [refOf(Bucket), new AbortController()];
   const example = await readBucket(repositoryPath("examples/bucket.yaml"));
   const apply = () => applyBucket(client, ref, example, signal);

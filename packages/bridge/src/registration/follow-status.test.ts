@@ -1,29 +1,25 @@
 import {
   type CampaignProgress,
   type Condition,
-  customResourceDefinition,
   ReconcileFunction,
   silentLog,
   type StatusCondition,
 } from "@drover/controller";
-import { builtin, installCrd, keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
+import { builtin, keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
 import { type AbsentPart, conditionsOf } from "@drover/runtime";
-import { beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import type { FollowedStream } from "../streams/follow-stream.ts";
 import type { QueueLag } from "../queues/queue-delivery.ts";
 import type { Registration } from "./registration.ts";
 import { type FollowStatusOptions, writeFollowStatus } from "./follow-status.ts";
 
-const { sandbox, client } = await sandboxOfFile();
+const { sandbox, client } = await sandboxOfFile({ kinds: [ReconcileFunction] });
 
 const ref = refOf(ReconcileFunction);
 const type = "DeployerNotRunning";
 let object: KubeObject;
 let made = 0;
-beforeAll(async () => {
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-});
 
 const now = async (): Promise<KubeObject> => {
   const found = await client.get(ref, keyOf(object));

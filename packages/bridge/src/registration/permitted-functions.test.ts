@@ -1,17 +1,13 @@
-import { customResourceDefinition, objectKey, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, installCrd, keyOf, refOf } from "@drover/kube";
+import { objectKey, ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, keyOf, refOf } from "@drover/kube";
 import { requestedUse } from "@drover/runtime";
-import { beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import { cupKind, permitOf } from "../../../runtime/src/functions/permit.fixture.ts";
 import { followFunctions } from "./registered-functions.ts";
 
 const own = "drover";
-const { client } = await sandboxOfFile();
-beforeAll(async () => {
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-  await client.create(builtin.namespace, { metadata: { name: own } });
-});
+const { client } = await sandboxOfFile({ kinds: [ReconcileFunction], namespaces: [own] });
 
 const ref = refOf(ReconcileFunction);
 const cups = { namespace: "default", name: "cups" };

@@ -1,17 +1,15 @@
-import { customResourceDefinition, ReconcileFunction, silentLog } from "@drover/controller";
-import { builtin, installCrd, refOf } from "@drover/kube";
+import { ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, refOf } from "@drover/kube";
 import { expect, it, onTestFinished } from "vitest";
 import { sandboxOfFile } from "../../../testing/src/sandbox.fixture.ts";
 import { followPermittedFunctions, listingProblem } from "./permitted-functions.ts";
 import { cupKind, permitOf } from "./permit.fixture.ts";
 
-const { sandbox, client } = await sandboxOfFile();
+const { sandbox, client } = await sandboxOfFile({ kinds: [ReconcileFunction], namespaces: ["drover"] });
 
 it("functions are reported once all permits are listed, and each permit allows one use only", async () => {
   const stopping = new AbortController();
   onTestFinished(() => stopping.abort());
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-  await client.create(builtin.namespace, { metadata: { name: "drover" } });
   for (const name of ["followed", "called"] as const) {
     const object = await client.create(refOf(ReconcileFunction), {
       metadata: { name, namespace: "default" },

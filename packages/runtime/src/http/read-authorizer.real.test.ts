@@ -2,7 +2,7 @@ import { silentLog } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -18,15 +18,11 @@ let cluster: RealCluster;
 let folder: string;
 const closing: (() => Promise<unknown>)[] = [];
 const kubectl = async (...args: readonly string[]) => (await run(cluster.kubectl, args)).stdout.trim();
-const tokenOf = (name: string, namespace = "default") =>
-  kubectl("create", "token", name, "-n", namespace, "--duration=1h");
+const tokenOf = (name: string) => cluster.tokenOf("default", name);
 
 /** A client with the token of a ServiceAccount. */
 async function clientOf(namespace: string, name: string): Promise<KubeClient> {
-  const config = JSON.parse(await readFile(cluster.kubeconfig, "utf8")) as { users: { user: object }[] };
-  for (const user of config.users) user.user = { token: await tokenOf(name, namespace) };
-  const kubeconfig = join(folder, name);
-  await writeFile(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+  const kubeconfig = await cluster.kubeconfigOfAccount(namespace, name);
   const client = await connect({ kubeconfig, userAgent: "test", log: silentLog });
   closing.push(() => client.close());
   return client;
