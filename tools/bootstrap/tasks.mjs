@@ -56,7 +56,7 @@ export const tasks = {
   buckets: withPython("functions/s3-bucket/src/testing/empty-many.ts"),
   strangers: withoutPython("verification/strangers/main.ts"),
   authors: withPython("verification/authors/main.ts"),
-  mutants: withPython("packages/queue/mutants/main.ts"),
+  mutants: withPython("packages/queue/mutants/main.ts", clocksApart),
   mutation: withPython("verification/mutation/main.ts"),
   "error-paths": withPython("verification/error-paths/main.ts"),
   workloads: withoutPython("verification/workloads/main.ts", lessGarbageCollection),

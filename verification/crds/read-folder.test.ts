@@ -1,12 +1,11 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { folderOfTest } from "../../packages/testing/src/folder.fixture.ts";
 import { readFolder } from "./read-folder.ts";
 
 let folder: string;
-beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "crds-"))));
-afterEach(() => rm(folder, { recursive: true }));
+beforeEach(() => void (folder = folderOfTest()));
 
 async function write(file: string, text: string): Promise<void> {
   await mkdir(dirname(join(folder, file)), { recursive: true });

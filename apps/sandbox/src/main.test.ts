@@ -1,14 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { folderOfFile } from "../../../packages/testing/src/folder.fixture.ts";
 
-let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "drover-sandbox-"))));
-afterAll(() => rm(folder, { recursive: true }));
+const folder = folderOfFile();
 
 const start = (env: Record<string, string>) =>
   spawn(process.execPath, [join(import.meta.dirname, "main.ts")], {

@@ -3,11 +3,11 @@ import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/ku
 import { freePort, type RedisServer, spawnTied, startRedis, type TiedProcess } from "@drover/local-servers";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { folderOfFile } from "../../testing/src/folder.fixture.ts";
 import { Cup, cups } from "./testing/cups.ts";
 
 const main = new URL("testing/cups.ts", import.meta.url).pathname;
@@ -16,13 +16,12 @@ const key = objectKey({ namespace: "default", name: "mine" });
 let cluster: RealCluster;
 let redis: RedisServer;
 let admin: KubeClient;
-let folder: string;
+const folder = folderOfFile();
 let child: TiedProcess | undefined;
 const kubectl = (args: readonly string[], input = ""): string =>
   execFileSync(cluster.kubectl, args, { input }).toString();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "drover-embedded-"));
   [cluster, redis] = await Promise.all([startRealCluster(), startRedis({ persistence: false })]);
   admin = await connect({ kubeconfig: cluster.kubeconfig });
   await installCrd(admin, { ...customResourceDefinition(Cup) });
@@ -31,7 +30,6 @@ afterAll(async () => {
   await child?.stop();
   await admin.close();
   await Promise.all([cluster.stop(), redis.stop()]);
-  rmSync(folder, { recursive: true });
 });
 
 const deploymentSchema = z.object({

@@ -1,9 +1,9 @@
 import { freePort, spawnTied, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { folderOfFile } from "../../testing/src/folder.fixture.ts";
 import { checks, type Subject } from "./checks.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
@@ -11,16 +11,14 @@ const examples = join(root, "examples");
 const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 const audience = { name: "web/greetings", uid: "f-1" };
 
-let folder: string;
+const folder = folderOfFile();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "drover-examples-"));
   mkdirSync(join(folder, "secrets"));
   writeFileSync(join(folder, "secrets/current"), secret, { mode: 0o600 });
   writeFileSync(join(folder, "secrets/previous"), `whsec_${Buffer.alloc(64, 9).toString("base64")}`, {
     mode: 0o600,
   });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const isThere = (command: string): boolean => {
   try {

@@ -2,24 +2,23 @@ import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/
 import { builtin, connect, installCrd, type KubeClient, refOf } from "@drover/kube";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AuthorEpoch } from "@drover/runtime";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../repository-path.ts";
 import { linkModules } from "../testing/link-modules.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 
 let cluster: RealCluster;
 let admin: KubeClient;
-let cwd: string;
-let folder: string;
+const cwd = folderOfFile();
+const folder = join(cwd, "greetings");
 let kubeconfig: string;
 const author = "system:serviceaccount:default:author";
 
 beforeAll(async () => {
-  cwd = mkdtempSync(join(tmpdir(), "drover-deploy-"));
   cluster = await startRealCluster();
   admin = await connect({ kubeconfig: cluster.kubeconfig });
   await installCrd(admin, { ...customResourceDefinition(ReconcileFunction) });
@@ -38,13 +37,11 @@ beforeAll(async () => {
   ]);
   kubeconfig = await cluster.kubeconfigOfAccount("default", "author");
   await spawnDrover(["init", "greetings"], { cwd });
-  folder = join(cwd, "greetings");
   linkModules(folder);
 }, 900_000);
 afterAll(async () => {
   await admin.close();
   await cluster.stop();
-  rmSync(cwd, { recursive: true });
 });
 
 const kubectl = (...args: string[]): string => execFileSync(cluster.kubectl, args).toString();

@@ -12,10 +12,9 @@ import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf }
 import { type RedisServer, spawnTied, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
 import { Note, notesAnywhere, notesAtHome } from "../testing/notes.ts";
 
 const main = new URL("../testing/notes.ts", import.meta.url).pathname;
@@ -24,12 +23,11 @@ let cluster: RealCluster;
 let redis: RedisServer;
 let connection: RedisConnection;
 let admin: KubeClient;
-let folder: string;
+const folder = folderOfFile();
 let kubeconfig: string;
 let count = 0;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "drover-least-"));
   [cluster, redis] = await Promise.all([startRealCluster(), startRedis({ persistence: false })]);
   connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   admin = await connect({ kubeconfig: cluster.kubeconfig });
@@ -46,7 +44,6 @@ afterAll(async () => {
   await disconnectRedis(connection);
   await admin.close();
   await Promise.all([cluster.stop(), redis.stop()]);
-  rmSync(folder, { recursive: true });
 });
 
 /** The API server's RBAC authorizer follows a watch: waits until a review confirms the rule. */

@@ -1,11 +1,11 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, rm, writeFile } from "node:fs/promises";
 import type { ServerOptions } from "node:https";
 import { TLSSocket } from "node:tls";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { objectKey } from "@drover/controller";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { folderOfTest } from "../../../testing/src/folder.fixture.ts";
 import type { KubeClient } from "../client/client.ts";
 import { connect } from "../client/connect.ts";
 import { type Certificate, makeCertificate, serveTls } from "../testing/certificate.ts";
@@ -27,11 +27,10 @@ const plugin = (script: string, argument = "", command = "/bin/sh"): string =>
 const key = objectKey({ namespace: "default", name: "a" });
 let folder: string;
 let kubeconfig: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "drover-credentials-"));
+beforeEach(() => {
+  folder = folderOfTest();
   kubeconfig = join(folder, "kubeconfig");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 /** A client of this kubeconfig, until the test has ended. */
 const clientOf = async (text: string): Promise<KubeClient> => {

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { get, type Server } from "node:https";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { TLSSocket } from "node:tls";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import { buildRealCluster } from "@drover/real-cluster";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { folderOfFile } from "../../../testing/src/folder.fixture.ts";
 import { z } from "zod";
 import { type Certificate, makeCertificate, serveTls } from "../testing/certificate.ts";
 import { openCredentials } from "./credentials.ts";
@@ -19,7 +19,7 @@ import { chooseContext, type Kubeconfig, KubeConfigError, readKubeconfig } from 
 // that reach a server.
 
 let kubectl: string;
-let folder: string;
+const folder = folderOfFile();
 let origin: string;
 let server: Server;
 const received: { readonly path: string; readonly view: object }[] = [];
@@ -28,7 +28,6 @@ const received: { readonly path: string; readonly view: object }[] = [];
 const certificates = new Map<string, Certificate>();
 beforeAll(async () => {
   kubectl = join((await buildRealCluster({ targets: ["kubectl"] })).bin, "kubectl");
-  folder = await mkdtemp(join(tmpdir(), "drover-kubeconfigs-"));
   for (const name of ["one", "two"]) certificates.set(name, await makeCertificate(folder, name));
   const identity = { ...certificates.get("one"), requestCert: true, rejectUnauthorized: false };
   ({ server, url: origin } = await serveTls(identity, ({ url = "/", headers, socket }, response) => {
@@ -39,10 +38,9 @@ beforeAll(async () => {
     response.end("{}");
   }));
 }, 600_000);
-afterAll(async () => {
+afterAll(() => {
   server.closeAllConnections();
   server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** A source of choices; the same seed makes the same choices. */

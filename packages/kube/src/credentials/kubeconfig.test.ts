@@ -1,15 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { folderOfTest } from "../../../testing/src/folder.fixture.ts";
 import { contextNamespace, openCredentials } from "./credentials.ts";
 import { chooseContext, KubeConfigError, readKubeconfig } from "./kubeconfig.ts";
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "drover-kubeconfig-"));
-});
-afterEach(() => rm(folder, { recursive: true }));
+beforeEach(() => void (folder = folderOfTest()));
 
 const at = (path: string): string => join(folder, path);
 async function write(path: string, content: string): Promise<string> {

@@ -1,18 +1,12 @@
 import { silentLog } from "@drover/controller";
 import { findRedis7, freePort, privateTls, startRedis, startRedisCluster } from "@drover/local-servers";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
+import { folderOfFile } from "../../../testing/src/folder.fixture.ts";
 import { connectRedis, disconnectRedis } from "./redis-connection.ts";
 import type { RedisConnection } from "./redis-servers.ts";
 
-let folder: string;
+const folder = folderOfFile();
 const closing: (() => Promise<unknown>)[] = [];
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "drover-redis-tls-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });

@@ -2,18 +2,18 @@ import { silentLog } from "@drover/controller";
 import { type RedisServer, startRedis } from "@drover/local-servers";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer as httpServer } from "node:http";
 import { connect, createServer as plainServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as tlsServer } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { folderOfFile } from "../../../testing/src/folder.fixture.ts";
 import { connectRedis, disconnectRedis } from "./redis-connection.ts";
 import { UnfitRedisError } from "./check-server.ts";
 
-let folder: string;
+const folder = folderOfFile();
 let redis: RedisServer;
 let cert: string;
 const opened: Server[] = [];
@@ -28,7 +28,6 @@ async function listen(name: string, server: Server): Promise<void> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "drover-wrong-port-"));
   const [keyFile, certFile] = [join(folder, "key"), join(folder, "crt")];
   const names = ["-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1"];
   await promisify(execFile)("openssl", [
@@ -59,7 +58,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const server of opened) server.close();
   await redis.stop();
-  await rm(folder, { recursive: true });
 });
 
 const attempt = (scheme: string, port: string, ca?: string): Promise<unknown> =>

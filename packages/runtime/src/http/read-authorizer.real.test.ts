@@ -2,12 +2,12 @@ import { silentLog } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { folderOfFile } from "../../../testing/src/folder.fixture.ts";
 import { type ProcessServer, serveProcess } from "./process-server.ts";
 import { kubernetesAuthorizer } from "./read-authorizer.ts";
 
@@ -15,7 +15,7 @@ const root = new URL("../../../..", import.meta.url).pathname;
 const run = promisify(execFile);
 const parts = ["bridge", "deployer", "gateway"];
 let cluster: RealCluster;
-let folder: string;
+const folder = folderOfFile();
 const closing: (() => Promise<unknown>)[] = [];
 const kubectl = async (...args: readonly string[]) => (await run(cluster.kubectl, args)).stdout.trim();
 const tokenOf = (name: string) => cluster.tokenOf("default", name);
@@ -61,7 +61,6 @@ const status = async ({ url }: ProcessServer, path: string, token?: string): Pro
 
 beforeAll(async () => {
   cluster = await startRealCluster();
-  folder = await mkdtemp(join(tmpdir(), "drover-read-access-"));
   await kubectl("create", "namespace", "drover");
   for (const name of ["prometheus", "stranger", "scaler"]) await kubectl("create", "serviceaccount", name);
   await kubectl("apply", ...parts.flatMap((part) => ["-f", join(root, `apps/${part}/deploy/rbac.yaml`)]));
@@ -88,7 +87,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(closing.map((close) => close()));
   await cluster.stop();
-  await rm(folder, { recursive: true });
 });
 
 describe.each(parts)("%s, with the permissions of its manifest", (part) => {

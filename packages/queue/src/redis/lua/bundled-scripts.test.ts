@@ -1,23 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { bundle } from "../../../../../infra/bundle.ts";
+import { folderOfTest } from "../../../../testing/src/folder.fixture.ts";
 import { loadedScripts } from "./loaded-scripts.ts";
 
 const root = fileURLToPath(new URL("../../../../..", import.meta.url));
 const entry = "packages/queue/src/redis/lua/loaded-scripts.ts";
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "drover-bundled-"));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
+beforeEach(() => void (folder = folderOfTest()));
 
 /** The scripts of a bundle that was copied to a folder without any Lua file. */
 async function scriptsOf(file: string): Promise<unknown> {
