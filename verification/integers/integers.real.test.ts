@@ -1,21 +1,13 @@
 import { parseJson, writeJson } from "@drover/json";
-import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { pseudoRandom } from "@drover/random";
+import { goLines } from "../harness/go-lines.ts";
 
 /* Kubernetes' own package reads documents and writes them again. Where Drover has read and written a document in between, it
    must come to the same: the judge reads nothing but text. */
 
 /** What Go makes of each text; "refused" where it is no JSON. */
-async function byGo(texts: readonly string[]): Promise<readonly string[]> {
-  const cwd = fileURLToPath(new URL(".", import.meta.url));
-  const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "-mod=readonly" };
-  const go = spawn("go", ["run", "."], { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
-  go.stdin.end(texts.map((one) => `${one}\n`).join(""));
-  return (await text(go.stdout)).trimEnd().split("\n");
-}
+const byGo = (texts: readonly string[]) => goLines(import.meta.dirname, texts);
 
 function byDrover(json: string): string {
   try {

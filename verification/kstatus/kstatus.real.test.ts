@@ -15,12 +15,10 @@ import { startRedis } from "@drover/local-servers";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { reconcileOnce } from "@drover/runtime";
 import { Redis } from "ioredis";
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { goLines } from "../harness/go-lines.ts";
 
 /* How Helm's --wait and Flux (by kstatus, a Go module) and Argo CD (by the script that ships here) judge an object. */
 const Cup = defineResource({
@@ -133,11 +131,8 @@ async function objectOf({ runs, fails = 0, then }: Story, n: number): Promise<Ku
 
 /** As kstatus has it, of each object. */
 async function byKstatus(objects: readonly KubeObject[]): Promise<readonly string[]> {
-  const cwd = fileURLToPath(new URL(".", import.meta.url));
-  const env = { ...process.env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "-mod=readonly" };
-  const go = spawn("go", ["run", "."], { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
-  go.stdin.end(objects.map((one) => `${JSON.stringify(one)}\n`).join(""));
-  const lines = (await text(go.stdout)).trimEnd().split("\n");
+  const input = objects.map((one) => JSON.stringify(one));
+  const lines = await goLines(import.meta.dirname, input);
   return lines.map((line) => line.split("\t")[0] ?? "");
 }
 

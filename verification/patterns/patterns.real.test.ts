@@ -1,11 +1,10 @@
 import { goPatternProblem } from "@drover/controller";
 import { pseudoRandom } from "@drover/random";
 import { withLinearPatterns } from "../../packages/runtime/src/schema/linear-patterns.ts";
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { matches, patternProblem } from "../../packages/sandbox/src/schema/pattern.ts";
+import { goLines } from "../harness/go-lines.ts";
 import { randomPattern, randomText } from "./random-patterns.ts";
 
 /* Patterns in the sandbox, in the zod compiler and in the runtime, beside Go's own regexp, which the API server has. */
@@ -20,14 +19,9 @@ const answerSchema = z.union([
 type Answer = z.output<typeof answerSchema>;
 
 /** What Go makes of each. */
-function byGo(asked: readonly Asked[]): readonly Answer[] {
-  const input = asked.map((one) => `${JSON.stringify(one)}\n`).join("");
-  const options = {
-    cwd: fileURLToPath(new URL(".", import.meta.url)),
-    env: { ...process.env, CGO_ENABLED: "0", GOWORK: "off" },
-  };
-  const output = execFileSync("go", ["run", "-mod=readonly", "."], { ...options, input, maxBuffer: 1e9 });
-  const lines = output.toString().trimEnd().split("\n");
+async function byGo(asked: readonly Asked[]): Promise<readonly Answer[]> {
+  const input = asked.map((one) => JSON.stringify(one));
+  const lines = await goLines(import.meta.dirname, input);
   return lines.map((line) => answerSchema.parse(JSON.parse(line)));
 }
 
@@ -43,9 +37,9 @@ const generated = (accepts: (pattern: string) => boolean): readonly Asked[] => {
   return asked;
 };
 
-it("the sandbox compiles and matches 10,000 patterns as Go does, or reports that it cannot", () => {
+it("the sandbox compiles and matches 10,000 patterns as Go does, or reports that it cannot", async () => {
   const asked = generated(() => true);
-  const answers = byGo(asked);
+  const answers = await byGo(asked);
   const refusedByName = /^the sandbox does not know the property|duplicate capture group name/;
   const compared = asked.map(({ pattern, texts }, i) => {
     const problem = patternProblem(pattern);
@@ -66,7 +60,7 @@ it("the sandbox compiles and matches 10,000 patterns as Go does, or reports that
   expect(counts.get("refused by name")).toBeLessThan(count / 10);
 });
 
-it("10,000 patterns that a schema takes mean in Go what they mean to its author, and to the runtime", () => {
+it("10,000 patterns that a schema takes mean in Go what they mean to its author, and to the runtime", async () => {
   const inJavaScript = (pattern: string): RegExp | undefined => {
     for (const flags of ["u", ""])
       try {
@@ -81,7 +75,7 @@ it("10,000 patterns that a schema takes mean in Go what they mean to its author,
     return compiled !== undefined && goPatternProblem(compiled) === undefined;
   };
   const asked = generated(taken);
-  const answers = byGo(asked);
+  const answers = await byGo(asked);
   // A blank or a line end of Unicode's, and a character of two units, may be read otherwise: documented.
   const plain = (text: string): boolean => /^[ -~\n\té漢]*$/.test(text);
   const differ = asked.flatMap(({ pattern, texts }, i): readonly object[] => {
