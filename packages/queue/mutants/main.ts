@@ -3,8 +3,7 @@
  *
  * Every mutant is made in a copy of the package. A sentence without a mutant fails the command, and so does a mutant
  * that no test notices, or that changes lines that are not in the code any more. So do tests that fail on the code
- * without any mutant. `-- --only wake-1` runs those of
- * one promise, `-- --only wake` those of all of that name.
+ * without any mutant. `-- --only wake-1` runs those of one promise, `-- --only wake` those of all of that name.
  */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -59,32 +58,34 @@ const problems = [
 ];
 const queue = [...chosen];
 let caught = 0;
-await Promise.all(Array.from({ length: copies }, () => work()));
+const folders = await Promise.all(Array.from({ length: copies }, () => prepare()));
+try {
+  const tests = new Set(chosen.flatMap(({ noticedBy }) => noticers[noticedBy]));
+  if (await fails(folders[0] ?? "", [...tests]))
+    problems.push("the tests fail on the code without any mutant");
+  else await Promise.all(folders.map(work));
+} finally {
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+}
 for (const problem of problems) console.log(problem);
 console.log(
   `${chosen.length} mutants of ${promises.length} promises: ${caught} caught, ${problems.length} problems`,
 );
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-async function work(): Promise<void> {
-  const copy = await mkdtemp(join(tmpdir(), "drover-mutants-"));
-  try {
-    await prepare(copy);
-    if (await fails(copy, [...new Set(chosen.flatMap(({ noticedBy }) => noticers[noticedBy]))])) {
-      problems.push("the tests fail on the code without any mutant");
-      return;
-    }
-    for (let mutant = queue.shift(); mutant; mutant = queue.shift()) await judge(copy, mutant);
-  } finally {
-    await rm(copy, { recursive: true, force: true });
-  }
+/** Judges mutants in a copy, one after another, until none is left. */
+async function work(copy: string): Promise<void> {
+  for (let mutant = queue.shift(); mutant; mutant = queue.shift()) await judge(copy, mutant);
 }
 
-async function prepare(copy: string): Promise<void> {
+/** Copies the package to a folder of its own. */
+async function prepare(): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), "drover-mutants-"));
   for (const file of ["package.json", "tsconfig.json", "eslint.config.js", "packages/queue"]) {
     await cp(join(root, file), join(copy, file), { recursive: true });
   }
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  return copy;
 }
 
 async function judge(copy: string, mutant: Mutant): Promise<void> {
