@@ -1,6 +1,8 @@
 import { type Resource, ReconcileFunction } from "@drover/controller";
 import { crdOf } from "../../packages/testing/src/crd-of.fixture.ts";
 
+export { crdOf };
+
 /** A manifest, of which only the identity is fixed. */
 export interface Manifest {
   readonly apiVersion: string;

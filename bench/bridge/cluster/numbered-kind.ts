@@ -1,5 +1,6 @@
+import { crdOf } from "../../../verification/harness/manifests.ts";
 import { type Api, until } from "./api.ts";
-import { definitionOf, integer, listOf, object, text } from "./definition.ts";
+import { integer, listOf, object, text } from "./schema-parts.ts";
 
 /** An object, by `namespace/name`. */
 export type Key = string;
@@ -21,8 +22,8 @@ export function numberedKind({ group, kind, spec, subresources }: NumberedKindOp
   const [prefix = ""] = group.split(".");
   const singular = kind.toLowerCase();
   const served = { group, version: "v1", kind, plural: `${singular}s` };
-  const schema = object({ spec: object(spec), status });
-  const definition = definitionOf({ ...served, namespaced: true }, { schema, subresources });
+  const openAPIV3Schema = object({ spec: object(spec), status });
+  const definition = crdOf({ ...served, openAPIV3Schema, more: { subresources } });
   const { name } = definition.metadata;
   const collectionIn = (namespace: string): string =>
     `/apis/${group}/v1/namespaces/${namespace}/${served.plural}`;

@@ -1,5 +1,5 @@
 import { queueOf } from "@drover/controller";
-import { integer, listOf, object, text } from "./definition.ts";
+import { integer, listOf, object, text } from "./schema-parts.ts";
 import { type Key, numberedKind } from "./numbered-kind.ts";
 
 /** The kind that is watched: about a kilobyte each, with spec and status, as a controller's own kind is. */
@@ -21,7 +21,7 @@ export const withStatus = [{ op: "add", path: "/spec/versions/0/subresources", v
 /** A file registers its controller. */
 export const queue = queueOf({ name: widgets.name });
 
-/** What is sent to create it. */
+/** The body of the request that creates it. */
 export function widget(key: Key): object {
   const number = Number(/\d+$/.exec(key)?.[0] ?? 0);
   return widgets.object(

@@ -1,4 +1,4 @@
-import { integer, text } from "../../bridge/cluster/definition.ts";
+import { integer, text } from "../../bridge/cluster/schema-parts.ts";
 import { type Key, numberedKind } from "../../bridge/cluster/numbered-kind.ts";
 
 /** The kind that every peer reconciles: it writes `status.observedGeneration` when that is behind. */
@@ -9,7 +9,7 @@ export const gauges = numberedKind({
   subresources: { status: {} },
 });
 
-/** What is sent to create it: 2 KiB. */
+/** The body of the request that creates it: 2 KiB. */
 export const gauge = (key: Key): object =>
   gauges.object(
     key,

@@ -1,5 +1,5 @@
 import { connect, installCrd, type KubeClient, type ResourceRef } from "@drover/kube";
-import { definitionOf } from "../../bridge/cluster/definition.ts";
+import { crdOf } from "../../../verification/harness/manifests.ts";
 
 /** What a contestant finds on the API server, or leaves there, besides Gauges. */
 export async function onCluster(
@@ -17,10 +17,11 @@ export async function onCluster(
 /** Installs a contestant's kind. */
 export async function installKind(
   client: KubeClient,
-  kind: ResourceRef,
-  served: Parameters<typeof definitionOf>[1],
+  { namespaced, ...kind }: ResourceRef,
+  { schema, subresources = {} }: { readonly schema: object; readonly subresources?: object },
 ): Promise<void> {
-  const { metadata, ...rest } = definitionOf(kind, served);
+  const scope = namespaced ? "Namespaced" : "Cluster";
+  const { metadata, ...rest } = crdOf({ ...kind, scope, openAPIV3Schema: schema, more: { subresources } });
   // Some names end in k8s.io, and are refused without it.
   const annotations = { "api-approved.kubernetes.io": "unapproved" };
   await installCrd(client, { ...rest, metadata: { ...metadata, annotations } });
