@@ -1,11 +1,8 @@
-import { goEnvironment } from "@drover/local-servers";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { runGo } from "@drover/local-servers";
 
 /** Runs the Go program of a folder with these lines as its input. Returns the lines of its output. */
 export async function goLines(cwd: string, lines: readonly string[]): Promise<readonly string[]> {
-  const env = { ...process.env, ...goEnvironment };
-  const running = promisify(execFile)("go", ["run", "-mod=readonly", "."], { cwd, env, maxBuffer: 1e9 });
-  running.child.stdin?.end(lines.map((one) => `${one}\n`).join(""));
-  return (await running).stdout.trimEnd().split("\n");
+  const input = lines.map((one) => `${one}\n`).join("");
+  const purpose = "Drover is compared with a Go program";
+  return (await runGo(["run", "-mod=readonly", "."], { cwd, purpose, input })).trimEnd().split("\n");
 }

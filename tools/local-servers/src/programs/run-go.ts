@@ -4,11 +4,16 @@ import { promisify } from "node:util";
 /** Builds need no C compiler, and take no workspace around the module into account. */
 export const goEnvironment = { CGO_ENABLED: "0", GOWORK: "off" };
 
+/** Bytes of output that a program may write. */
+const mostOutput = 1e9;
+
 export interface RunGoOptions {
   /** The folder of a module. */
   readonly cwd: string;
   /** The need for Go, for the error: as in `the real cluster is built from source`. */
   readonly purpose: string;
+  /** The standard input of the program. */
+  readonly input?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -18,10 +23,12 @@ export interface RunGoOptions {
  * @throws if Go is missing: the message names what to install
  */
 export async function runGo(args: readonly string[], options: RunGoOptions): Promise<string> {
-  const { cwd, purpose, signal } = options;
+  const { cwd, purpose, input, signal } = options;
   try {
     const env = { ...process.env, ...goEnvironment };
-    return (await promisify(execFile)("go", args, { cwd, env, signal })).stdout;
+    const running = promisify(execFile)("go", args, { cwd, env, signal, maxBuffer: mostOutput });
+    running.child.stdin?.end(input);
+    return (await running).stdout;
   } catch (cause) {
     if (!isAbsent(cause)) throw cause;
     const message =
