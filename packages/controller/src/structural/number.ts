@@ -56,10 +56,15 @@ export function bigintForm(schema: z.core.$ZodType, place: Place): StructuralSch
 
 /** The bounds and factors of a number. `isAbove` and `isBelow`: the minimum and the maximum themselves are excluded. */
 function boundsOf(schema: z.core.$ZodType) {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, ...factors } = jsonSchemaOf(schema);
-  const { multipleOf, allOf = [] } = factors;
-  const [isAbove, isBelow] = [exclusiveMinimum === true, exclusiveMaximum === true];
-  return { minimum, maximum, isAbove, isBelow, multipleOf, allOf };
+  const json = jsonSchemaOf(schema);
+  return {
+    minimum: json.minimum,
+    maximum: json.maximum,
+    isAbove: json.exclusiveMinimum === true,
+    isBelow: json.exclusiveMaximum === true,
+    multipleOf: json.multipleOf,
+    allOf: json.allOf ?? [],
+  };
 }
 
 /** The first whole number that a lower bound permits. For an upper bound, negate it and the result. */
