@@ -7,7 +7,7 @@ import { join } from "node:path";
 export const cacheFolder = join(import.meta.dirname, "../../../.cache");
 
 export interface Build extends Omit<TiedProcessOptions, "name"> {
-  /** What has to be installed, or reached. */
+  /** The programs and servers that the tool needs, for the error. */
   readonly needs: string;
 }
 

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Pki } from "./pki.ts";
 
-/** Writes a kubeconfig for a user of the cluster at `url`, with a certificate or a token, and gives its path. */
+/**
+ * Writes a kubeconfig for a user of the cluster at `url`, and gives its path. With a token, the user has no certificate,
+ * and `admin` gives only the cluster's authority.
+ */
 export async function writeKubeconfig(
   dir: string,
   url: string,

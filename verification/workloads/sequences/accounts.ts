@@ -50,7 +50,7 @@ export function rulesIn(file: string): {
 
 /**
  * Makes a ServiceAccount that may do this and nothing else, as the deployer does in a cluster, and writes its
- * kubeconfig. As there it brings a token: a certificate is verified anew in each request.
+ * kubeconfig. As there, it uses a token: the API server verifies a certificate again in each request.
  */
 export async function accountThatMay(
   cluster: Administered,
