@@ -92,6 +92,13 @@ object-4: a run that tells nothing counts as one that did
 
 cache/observed.lua
 
+object-5: a run of another incarnation reports for those of this one
+- if ranHere then e.f.observedIn = control.incarnation end
++ e.f.observedIn = control.incarnation
+
+object-9: a listing before a run of another incarnation ended shows what it has written
+- if not ranHere then clear(e, 'observedIn') end
+
 object-8: a run leaves a cached object that is not the newest
 - or e.f[known] ~= observedVersion or
 + or

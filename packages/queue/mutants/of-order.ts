@@ -159,7 +159,7 @@ server-3: runs announce themselves too late
 server-3: a run that has settled announces itself
 -  and e.f.settled ~= mine.token
 
-object-5: the version that another run read counts for a run that announced itself
+object-9: a listing before a run announced itself shows what it has written
 - 'claim', 'observedIn')
 + 'claim')
 

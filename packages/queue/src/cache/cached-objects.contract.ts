@@ -215,6 +215,22 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
       t.clock += lease;
       expect(await claimedObject()).toBeUndefined();
     });
+    it.each([
+      ["before", [outcomeAt(101), failed]],
+      ["after", [failed, outcomeAt(101)]],
+    ])(
+      "after two runs of one key ended on a new server, if one reports no version %s the other",
+      async (_, [first = done, second = done]) => {
+        await wakeWithObject(101);
+        await begin();
+        t.server = "another";
+        await t.ledger.settle(key, "of lost data", first);
+        await t.ledger.settle(key, `run ${runs}`, second);
+        await wakeWithObject(102);
+        t.clock += recoveryWindow;
+        expect(await claimedObject()).toBeUndefined();
+      },
+    );
     it("of another object than the one that the run has seen", async () => {
       await wakeWithObject(101, { uid: "u2" });
       expect(await claimedObject()).toBe("copy of 101");
@@ -319,6 +335,18 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
       t.clock += lease;
       await t.dispatched();
       await listed(since);
+      expect(await givenFirst()).toBeUndefined();
+    });
+    it.each([
+      ["ended", () => t.ledger.settle(fresh, "elsewhere", failed)],
+      ["announced itself, and never ended,", () => t.ledger.renew([{ key: fresh, token: "elsewhere" }])],
+    ])("but not after a run of an earlier server that %s after the listing", async (_, act) => {
+      t.server = "another";
+      await listed(await time());
+      await act();
+      t.clock += recoveryWindow + lease;
+      await t.dispatched();
+      await listed();
       expect(await givenFirst()).toBeUndefined();
     });
     it("of a listing on a server that took over, as soon as its recovery window is over", async () => {

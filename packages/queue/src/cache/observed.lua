@@ -5,15 +5,17 @@
 --- @include "ledger/rules/versions"
 
 -- Records the version that the run saw: no older cached object is given from now on. Keeps the object and the lists
--- that the run leaves. ranHere: no wake since the run began can be lost.
+-- that the run leaves. ranHere: the run has started in this incarnation, so that no wake since then can be lost, and no
+-- other run of the key can have written something newer without a report.
 local function recordObserved(e, ranHere)
+  if not ranHere then clear(e, 'observedIn') end
   if observedVersion == '' or observedUid ~= e.f.uid then return end
   local known = 'version:' .. observedKind
   if newer(observedVersion, e.f[known]) then
     e.f[known] = observedVersion
     clear(e, 'cachedObject')
   end
-  e.f.observedIn = control.incarnation
+  if ranHere then e.f.observedIn = control.incarnation end
   if cachedLists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
     redis.call('SET', P .. ':lists:' .. e.key, cachedLists, 'PX', cachedObjectTtl)
     e.f.leftLists = 1

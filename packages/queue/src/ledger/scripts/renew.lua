@@ -12,7 +12,7 @@ for _, mine in ipairs(listed(leases)) do
   local announces = not recovered() and e.f.announced ~= control.incarnation and e.f.settled ~= mine.token
   if ours or announces then
     if not ours then
-      clear(e, 'answers', 'claim', 'observedIn') -- another run's report may be older than what this run writes
+      clear(e, 'answers', 'claim', 'observedIn') -- a listing before may be older than what this run writes
       e.f.token = mine.token
     end
     if not recovered() then e.f.announced = control.incarnation end

@@ -29,7 +29,7 @@ function renewOne(context: CallContext, { key, token }: HeldLease): "lost" | "ke
   if (!isHolder) {
     // The state from which it started is unknown: any of the wakes may have come later.
     entry.startedRun = { ...entry.startedRun, answeredWakes: undefined };
-    // Another run's report may be older than what this run writes.
+    // A listing before may be older than what this run writes.
     entry.observedIn = undefined;
   }
   if (!hasRecovered(context)) entry.announcedIn = context.data.incarnation;

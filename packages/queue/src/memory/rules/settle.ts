@@ -97,7 +97,7 @@ function applyOutcome(
   entry.forced = false;
   dropAssignment(context, token);
   entry.lastSettled = token;
-  // True if no wake since the run began can be lost.
+  // True if no wake since the run began can be lost, and no other run can have written without a report.
   const ranHere = holder?.token === token && startedRun.incarnation === context.data.incarnation;
   recordObserved(context, entry, outcome, ranHere);
   if (!entry.hasLeftLists) dropLists(entry);
@@ -126,12 +126,13 @@ function recordObserved(
 ): void {
   entry.hasLeftObject = false;
   entry.hasLeftLists = false;
+  if (!ranHere) entry.observedIn = undefined;
   if (observed === undefined || observed.uid !== entry.uid) return;
   if (isNewer(observed.resourceVersion, entry.versions.get(observed.kind))) {
     entry.versions.set(observed.kind, observed.resourceVersion);
     entry.cachedObject = undefined;
   }
-  entry.observedIn = data.incarnation;
+  if (ranHere) entry.observedIn = data.incarnation;
   if (!(kind === "done" || kind === "wait")) return;
   const until = expiryTime + cachedObjectTtl;
   if (observed.cachedLists !== undefined && ranHere) {
