@@ -299,7 +299,7 @@ class Simulation {
     const { shared } = this;
     shared.log(`redis: ${how}`);
     shared.oracle.dataLost();
-    if (how !== "flush") shared.server = `server ${++this.#servers}`;
+    if (how !== "flush") shared.server = `server${++this.#servers}`;
     if (how !== "restart") await this.#snapshot.restore(how === "flush");
   }
 

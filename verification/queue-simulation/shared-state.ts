@@ -114,7 +114,7 @@ export function sharedState(
     ahead: 0,
     hurried: 0,
     heldUp: 0,
-    server: "server 0",
+    server: "server0",
     trace,
     log: (line) => void trace.push(`${self.local - beginning} ms: ${line}`),
     ...quietness(),
@@ -174,10 +174,10 @@ function quietness(): Pick<SharedState, "during" | "quiet" | "checked"> {
 function shortNames(): SharedState["short"] {
   const names = new Map<string, string>();
   return (token) => {
-    const [slot = "", again] = token.split(":");
+    const [slot = "", ...assignment] = token.split(":");
     const known = names.get(slot) ?? `t${names.size + 1}`;
     names.set(slot, known);
-    return again === undefined ? known : `${known}:${again}`;
+    return [known, ...assignment].join(":");
   };
 }
 

@@ -42,12 +42,16 @@ slot-5: the time of the first advertisement is returned
 + redis.call('HSETNX', ADVERTISEMENTS, slot,
 
 slot-8: whatever a slot is given is leased under the slot's token
-- string.format('%s:%d:%d', slot, now, control.dispatches)
+- string.format('%s:%s:%d:%d', slot, server, now, control.dispatches)
 + slot
 
 slot-8: two keys that a slot is given in one ms have one token
-- '%s:%d:%d', slot, now, control.dispatches
-+ '%s:%d', slot, now
+- '%s:%s:%d:%d', slot, server, now, control.dispatches
++ '%s:%s:%d', slot, server, now
+
+slot-8: an assignment on a server that took over repeats a token that its predecessor has used
+- '%s:%s:%d:%d', slot, server, now, control.dispatches
++ '%s:%d:%d', slot, now, control.dispatches
 
 ledger/scripts/claim.lua
 

@@ -153,7 +153,7 @@ export function cachedListsContract(t: LedgerUnderTest): void {
       await t.dispatched();
       t.clock += recoveryWindow;
       await expectNone();
-      t.server = "a third";
+      t.server = "third";
       await t.ledger.renew([{ key, token: `run ${runs}` }]);
       await end(leaves("left"));
       t.clock += recoveryWindow;

@@ -258,7 +258,7 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
       await end(outcomeAt(101));
       await wakeWithObject(102);
       await restore();
-      t.server = "a third";
+      t.server = "third";
       await wakeWithObject(103);
       t.clock += recoveryWindow;
       expect(await claimedObject()).toBeUndefined();

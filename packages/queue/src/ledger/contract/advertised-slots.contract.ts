@@ -193,6 +193,23 @@ export function advertisedSlotsContract(t: LedgerUnderTest): void {
       expect(again).toMatchObject({ slot: "t1", key: second });
       expect(again.token).not.toBe(after.token);
     });
+    it("is assigned a key under another token by a server that has lost the assignment, though its clock is late", async () => {
+      const failOver = await t.backup();
+      const assignedTo = async (key: ObjectKey): Promise<LeasedKey | undefined> => {
+        await t.ledger.advertise(slots("t1"));
+        await t.wake(key);
+        return (await assignments())[0];
+      };
+      const [at, before] = [t.clock, await assignedTo(first)];
+      await failOver();
+      await t.ledger.time();
+      t.clock += recoveryWindow;
+      await t.registerWorker({ slots: 1 });
+      t.clock = at;
+      const after = await assignedTo(second);
+      expect(after).toMatchObject({ slot: "t1", key: second });
+      expect(after?.token).not.toBe(before?.token);
+    });
     it("is advertised for the length of the recovery window, and for that again when it is advertised again", async () => {
       await t.ledger.advertise(slots("t1"));
       t.clock += recoveryWindow - 1;

@@ -5,7 +5,7 @@
 --
 -- An assigned key is leased under a new token, made for this assignment alone: an advertisement that arrives late
 -- advertises the slot again, so two runs of one slot may be in progress. The new token starts with the slot's token,
--- which contains no colon.
+-- which contains no colon. It has the server's id, as one that took over may have lost the count and another clock.
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/order"
 --- @include "ledger/rules/start-run"
@@ -50,7 +50,7 @@ local function assign(e)
   local slot, worker, version, askedAt = freshestSlot()
   if not slot then return false end
   control.dispatches = setting('dispatches', 0) + 1
-  local token = string.format('%s:%d:%d', slot, now, control.dispatches)
+  local token = string.format('%s:%s:%d:%d', slot, server, now, control.dispatches)
   local leased = leaseTo(e, slot, token, askedAt, version)
   redis.call('HSET', ASSIGNED, slot, table.concat({ token, askedAt, e.key }, ' '))
   redis.call('PUBLISH', P .. ':worker:' .. worker, table.concat(leased, '\n'))

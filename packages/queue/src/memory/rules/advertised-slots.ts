@@ -86,7 +86,7 @@ export function assign(context: CallContext, entry: KeyEntry): boolean {
   if (!free) return false;
   const { slot, worker, version, askedAt } = free;
   data.dispatchCount += 1;
-  const token = `${slot}:${context.now}:${data.dispatchCount}`;
+  const token = `${slot}:${data.server}:${context.now}:${data.dispatchCount}`;
   const answer = startRun(context, entry, { slot, token, version, askedAt, arrival: "assigned" });
   if ("refused" in answer) return true;
   data.advertisedSlots.assignments.set(slot, { token, askedAt, key: entry.key });
