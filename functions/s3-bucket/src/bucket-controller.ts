@@ -1,16 +1,15 @@
 import { defineController } from "@drover/controller";
+import { finalizeExternal, reconcileExternal } from "@drover/external";
 import { Bucket } from "./bucket.ts";
-import type { BucketStores } from "./bucket-store.ts";
-import { finalizeBucket } from "./finalize-bucket.ts";
-import { reconcileBucket } from "./reconcile-bucket.ts";
+import type { BucketPorts } from "./s3/s3-bucket-port.ts";
 
 /** The controller of Bucket objects. Each object's own `pollInterval` finds drift of its bucket. */
-export const bucketController = (buckets: BucketStores) =>
+export const bucketController = (buckets: BucketPorts) =>
   defineController({
     for: Bucket,
     resyncEvery: "1h",
     concurrency: 8,
     timeout: "60s",
-    reconcile: (context) => reconcileBucket(context, buckets),
-    finalize: (context) => finalizeBucket(context, buckets),
+    reconcile: async (context) => reconcileExternal(context, await buckets.open(context)),
+    finalize: (context) => finalizeExternal(context, () => buckets.open(context)),
   });

@@ -4,7 +4,7 @@ import { faultScenario, type FunctionUnderTest, type Manifest, type OutsideWorld
 import { bucketController } from "./bucket-controller.ts";
 import { s3ConfigSchema } from "./config.ts";
 import deployedAs from "./function.ts";
-import { s3BucketStores } from "./s3/s3-bucket-store.ts";
+import { s3BucketPorts } from "./s3/s3-bucket-port.ts";
 import { bucketHandle, s3ClientOf } from "./testing/bucket-handle.ts";
 
 /**
@@ -38,8 +38,8 @@ async function bucketsIn(s3: S3Client): Promise<unknown> {
 }
 
 const start: FunctionUnderTest = ({ outside }) => {
-  const stores = s3BucketStores(s3ConfigSchema.parse({ s3Endpoint: outside["s3"], s3Timeout: "5s" }));
-  return { controllers: [bucketController(stores)], close: () => stores.close() };
+  const ports = s3BucketPorts(s3ConfigSchema.parse({ s3Endpoint: outside["s3"], s3Timeout: "5s" }));
+  return { controllers: [bucketController(ports)], close: () => ports.close() };
 };
 const bucket = (spec: object): Manifest => ({
   apiVersion: "s3.drover.dev/v1alpha1",

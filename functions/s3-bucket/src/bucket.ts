@@ -1,13 +1,9 @@
-import {
-  checkedAtRun,
-  defineResource,
-  durationSchema,
-  parseDuration,
-  type ReconcileContext,
-} from "@drover/controller";
+import { checkedAtRun, defineResource, type ReconcileContext } from "@drover/controller";
+import { externalSpec, externalStatus } from "@drover/external";
 import { z } from "zod";
 import { bucketNameLength, bucketNamePattern, bucketNameProblem } from "./bucket-name.ts";
-import { maxSpecTags, tagLimits, tagProblem } from "./ownership/tags.ts";
+import { maxSpecTags, tagLimits, tagProblem } from "./s3/aws-tags.ts";
+import { settingsSpec } from "./s3/settings/settings-of.ts";
 
 const bucketName = z
   .string()
@@ -34,13 +30,6 @@ const tags = tagSet.refine((given) => problemOfTags(given) === undefined, {
   ...checkedAtRun,
 });
 
-const minPollInterval = "1s";
-const pollInterval = durationSchema.refine((text) => parseDuration(text) >= parseDuration(minPollInterval), {
-  error: `Looking more often than every ${minPollInterval} is not allowed.`,
-  when: ({ issues }) => issues.length === 0,
-  ...checkedAtRun,
-});
-
 const spec = z.object({
   bucketName: bucketName
     .optional()
@@ -52,35 +41,18 @@ const spec = z.object({
     .describe(
       "The bucket's region. Default: the function's own region. It cannot be changed once the bucket exists.",
     ),
-  versioning: z.enum(["Enabled", "Suspended"]).optional().describe("Left out: versioning is not changed."),
   tags: tags
     .default({})
     .describe(
       "Tags of the bucket. Tags of others are left alone; a key that is removed here is removed from the bucket.",
     ),
-  adopt: z
-    .enum(["Never", "IfUnowned"])
-    .default("Never")
-    .describe(
-      "What to do if the bucket exists and was not created for this object. " +
-        "Never: leave it alone and report that. IfUnowned: take it, if it is this account's and no other Bucket object has it.",
-    ),
-  onDelete: z
-    .enum(["Retain", "Delete"])
-    .default("Retain")
-    .describe(
-      "What happens to the bucket when this object is deleted. Retain: it stays, free to be adopted. " +
-        "Delete: it is deleted once it is empty.",
-    ),
+  ...externalSpec("bucket", "Bucket"),
   emptyOnDelete: z
     .boolean()
     .default(false)
     .describe(
       "With onDelete: Delete, also delete everything in the bucket: objects, versions and unfinished uploads.",
     ),
-  pollInterval: pollInterval
-    .default("5m")
-    .describe("How often the bucket is checked and corrected, even if this object did not change."),
   credentialsSecret: z
     .object({ name: z.string().min(1).max(253) })
     .optional()
@@ -88,6 +60,7 @@ const spec = z.object({
       "A Secret in the same namespace with the keys accessKeyId, secretAccessKey and, where needed, sessionToken. " +
         "Default: the function's own AWS credentials.",
     ),
+  ...settingsSpec,
   accountId: z
     .string()
     .regex(/^\d{12}$/, "An AWS account id has twelve digits.")
@@ -95,18 +68,15 @@ const spec = z.object({
     .describe("Refuse to look at or touch a bucket of any other AWS account."),
 });
 
-/** Data that a run leaves for the next one. None of it is trusted alone: see `ownership.ts`. */
-const status = z.object({
+const details = z.object({
   bucketName: z.string().optional(),
   arn: z.string().optional(),
   region: z.string().optional(),
-  adopted: z.boolean().optional().describe("The bucket existed before this object."),
-  createdAt: z.string().optional().describe("When the bucket was created, from the list of its account."),
-  creating: z
-    .object({ bucketName: z.string(), since: z.string(), until: z.string() })
-    .optional()
-    .describe("The bucket did not exist at `since`, and is created before `until`."),
 });
+const status = details.extend(externalStatus("bucket"));
+
+/** The fields of the status that only buckets have. */
+export type BucketDetails = z.output<typeof details>;
 
 /**
  * A bucket on an S3 server.

@@ -1,13 +1,6 @@
-import { parseDuration } from "@drover/controller";
+import { maxRequestTime } from "@drover/external";
 import { functionSettings, nonSecret, readSettings, durationInMs } from "@drover/runtime";
 import { z } from "zod";
-
-/**
- * The longest time that one request to S3 may take. A created bucket is recognized only if it was created within the
- * time of the intent in the status (`creation-intent.ts`). A request that ends later could leave a bucket that no run
- * recognizes.
- */
-export const maxRequestTime = parseDuration("15s");
 
 /**
  * The function's settings for its S3 server. All values are text, as in an environment: `s3Endpoint` is

@@ -1,7 +1,7 @@
 import { defineFunction } from "@drover/controller";
 import { bucketController } from "./bucket-controller.ts";
 import { s3ConfigSchema } from "./config.ts";
-import { s3BucketStores } from "./s3/s3-bucket-store.ts";
+import { s3BucketPorts } from "./s3/s3-bucket-port.ts";
 
 /**
  * The deployment in `deploy/function.yaml`. Add the S3 server and its credentials yourself: `DROVER_S3_ENDPOINT` and
@@ -9,7 +9,7 @@ import { s3BucketStores } from "./s3/s3-bucket-store.ts";
  * ServiceAccount. Functions cannot reach the credentials of the node: docs/network.md.
  */
 export default defineFunction({
-  controller: bucketController(s3BucketStores(s3ConfigSchema.parse({}))),
+  controller: bucketController(s3BucketPorts(s3ConfigSchema.parse({}))),
   // Buckets in any namespace may name a Secret with their keys. So an attacker that takes over a Pod can read every
   // Secret of which it knows the name. `deploy/namespaced/function.yaml` is for one namespace, and reads Secrets of no
   // other.

@@ -1,9 +1,7 @@
 import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
-import { s3ConfigSchema } from "./config.ts";
-import { s3BucketStores } from "./s3/s3-bucket-store.ts";
-import { expectOwned, expectError, readyOf, expectRefusal } from "./testing/bucket-scene.ts";
+import { expectOwned, expectError, openBucketScene, readyOf, expectRefusal } from "./testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
 import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 
@@ -27,6 +25,7 @@ describe("a new object", () => {
       region: "us-east-1",
       adopted: false,
       createdAt: bucket?.createdAt?.toISOString(),
+      written: { versioning: expect.any(String) as string },
     });
     expect(result.requeueAfter).toBe("5m");
     expect(readyOf(result)).toBeUndefined();
@@ -38,7 +37,7 @@ describe("a new object", () => {
     const result = await object.reconcile();
     expect(readyOf(result)).toMatchObject({ status: "Unknown", reason: "Creating" });
     expect(scene.proxy.writes()).toEqual([]);
-    expect(object.status.creating?.bucketName).toBe(object.bucketName);
+    expect(object.status.creating?.name).toBe(object.bucketName);
   });
 
   test("sends the owner along with the creation, for servers that take tags there", async () => {
@@ -75,7 +74,7 @@ describe("a new object", () => {
       "HeadBucket",
       "GetBucketVersioning",
     ]);
-    expect(result.status).toEqual(status);
+    expect({ ...result.status, observedGeneration: 1 }).toEqual(status);
   });
 
   test("leaves settings alone that its spec leaves out", async () => {
@@ -88,7 +87,7 @@ describe("a new object", () => {
 
   test("whose name makes no valid bucket name gets an error with the field to set", async () => {
     const object = scene.object({}, "n".repeat(60));
-    const error = await expectRefusal(object.reconcile(), "InvalidBucketName");
+    const error = await expectRefusal(object.reconcile(), "InvalidName");
     expect(error).toBeInstanceOf(TerminalError);
     expect(scene.proxy.calls).toEqual([]);
   });
@@ -98,7 +97,7 @@ describe("drift", () => {
   test("in versioning is put right", async () => {
     const object = await scene.stableObject({ versioning: "Enabled" });
     await object.bucket.setVersioning("Suspended");
-    await object.reconcile();
+    await object.reconcileUntilStable();
     expect((await object.bucket.state())?.versioning).toBe("Enabled");
   });
 
@@ -106,7 +105,7 @@ describe("drift", () => {
     const object = await scene.stableObject({ tags: { team: "a", tier: "1" } });
     const tags = await object.bucket.tags();
     await object.bucket.setTags({ ...tags, team: "wrong", cost: "42" });
-    await object.reconcile();
+    await object.reconcileUntilStable();
     expect(await object.bucket.tags()).toEqual({ ...tags, cost: "42" });
   });
 
@@ -117,7 +116,7 @@ describe("drift", () => {
       cost: "42",
     });
     object.spec = { ...object.spec, tags: { team: "a" } };
-    await object.reconcile();
+    await object.reconcileUntilStable();
     const tags = await object.bucket.tags();
     expect(tags).toMatchObject({ team: "a", cost: "42" });
     expect(tags).not.toHaveProperty("tier");
@@ -163,7 +162,7 @@ describe("drift", () => {
       const tags = await object.bucket.tags();
       await object.bucket.setTags({ ...tags, cost: "42" });
     });
-    await object.reconcile();
+    await object.reconcileUntilStable();
     expect(await object.bucket.tags()).toMatchObject({ team: "b", cost: "42" });
   });
 });
@@ -172,10 +171,10 @@ describe("a bucket that is about to be made", () => {
   test("is announced anew where its run came too late, and for longer", async () => {
     const object = scene.object();
     await object.reconcile();
-    const { bucketName = "", since = "" } = object.status.creating ?? {};
+    const { name = "", since = "" } = object.status.creating ?? {};
     const minutesAgo = (minutes: number): string =>
       new Date(Date.parse(since) - minutes * 60_000).toISOString();
-    object.status = { creating: { bucketName, since: minutesAgo(10), until: minutesAgo(9) } };
+    object.status = { creating: { name, since: minutesAgo(10), until: minutesAgo(9) } };
     await object.reconcile();
     expect(scene.proxy.writes()).toEqual([]);
     const { creating } = object.status;
@@ -240,7 +239,7 @@ describe("a bucket", () => {
     const object = scene.object();
     await object.bucket.make();
     scene.proxy.faultOn("GetBucketTagging", { status: 404, code });
-    await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+    await expectRefusal(object.reconcileUntilStable(), "NotOwned");
   });
 
   test("to which each region answers that it is in another one is not asked for without end", async () => {
@@ -288,10 +287,91 @@ describe("a bucket", () => {
   });
 });
 
-test("a setting that is refused, and is not lacking, is an error", async () => {
-  const object = scene.object({ versioning: "Enabled" });
-  scene.proxy.faultOn("PutBucketVersioning", { status: 403, code: "AccessDenied" });
-  await expectRefusal(object.reconcileUntilStable(), "AccessDenied");
+test.each([
+  [403, "AccessDenied", "AccessDenied", "Allow it"],
+  [400, "MalformedXML", "InvalidSetting", "Correct spec.versioning"],
+])(
+  "a setting that is refused (%i %s) gets a condition, and the others are written",
+  async (status, code, reason, help) => {
+    const object = scene.object({
+      versioning: "Enabled",
+      lifecycle: { rules: [{ id: "a", expiration: { days: 1 } }] },
+    });
+    scene.proxy.faultOn("PutBucketVersioning", { status, code });
+    const result = await object.reconcileUntilStable();
+    expect(readyOf(result)).toMatchObject({ status: "False", reason });
+    expect(readyOf(result)?.message).toContain(help);
+    expect(result.conditions).toContainEqual(
+      expect.objectContaining({ type: "Versioning", status: "False", reason }),
+    );
+    expect(result.conditions).toContainEqual(expect.objectContaining({ type: "Lifecycle", status: "True" }));
+    scene.proxy.forget();
+    expect(readyOf(await object.reconcileUntilStable())).toBeUndefined();
+  },
+);
+
+test("a server that accepts a setting and keeps another value is reported, and written to once at each poll", async () => {
+  const object = await scene.stableObject({ versioning: "Enabled" });
+  scene.proxy.faultOn("GetBucketVersioning", {
+    status: 200,
+    body: "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>",
+  });
+  const first = await object.reconcileUntilStable();
+  expect(readyOf(first)).toMatchObject({ status: "False", reason: "NotKept" });
+  for (let poll = 0; poll < 3; poll++) {
+    scene.proxy.calls.length = 0;
+    expect(readyOf(await object.reconcileUntilStable())?.reason).toBe("NotKept");
+    expect(scene.proxy.writes()).toEqual(["PutBucketVersioning"]);
+  }
+});
+
+describe("manage: ObserveOnly", () => {
+  test("reports the state and the differences of any bucket, and writes nothing", async () => {
+    const object = scene.object({ manage: "ObserveOnly", versioning: "Enabled", tags: { team: "a" } });
+    await object.bucket.make();
+    const different = await object.reconcileUntilStable();
+    expect(readyOf(different)).toMatchObject({ status: "False", reason: "Drifted" });
+    expect(different.status).toMatchObject({ bucketName: object.bucketName, region: "us-east-1" });
+    await object.bucket.setVersioning("Enabled");
+    const result = await object.reconcileUntilStable();
+    expect(readyOf(result)).toBeUndefined();
+    expect(result.requeueAfter).toBe("5m");
+    await object.finalize();
+    expect(scene.proxy.writes()).toEqual([]);
+  });
+
+  test("does not create a bucket", async () => {
+    const object = scene.object({ manage: "ObserveOnly" });
+    expect(readyOf(await object.reconcileUntilStable())).toMatchObject({ status: "False", reason: "Absent" });
+    expect(scene.proxy.writes()).toEqual([]);
+  });
+
+  test("stops changes of a bucket that was managed, keeps what was recorded, and goes back to it", async () => {
+    const object = await scene.stableObject({ versioning: "Enabled", onDelete: "Delete" });
+    const { status } = object;
+    object.spec = { ...object.spec, manage: "ObserveOnly" };
+    await object.bucket.setVersioning("Suspended");
+    scene.proxy.forget();
+    expect(readyOf(await object.reconcileUntilStable())?.reason).toBe("Drifted");
+    expect(object.status).toEqual(status);
+    await object.finalize();
+    expect(scene.proxy.writes()).toEqual([]);
+    object.spec = { ...object.spec, manage: "Full" };
+    await object.reconcileUntilStable();
+    expect((await object.bucket.state())?.versioning).toBe("Enabled");
+  });
+});
+
+test("a name that another account has is free for a new one, and does not keep the object", async () => {
+  const object = scene.object({ onDelete: "Delete" });
+  scene.proxy.faultOn("CreateBucket", { status: 409, code: "BucketAlreadyExists" });
+  expect(readyOf(await object.reconcileUntilStable())?.reason).toBe("NameTaken");
+  scene.proxy.forget();
+  object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
+  await object.reconcileUntilStable();
+  expect(await scene.bucket(`${object.bucketName}-new`).state()).toBeDefined();
+  await object.finalize();
+  expect(await scene.bucket(`${object.bucketName}-new`).state()).toBeUndefined();
 });
 
 test("a request is sent once in a run: it is the queue that tries again", async () => {
@@ -304,19 +384,18 @@ test("a request is sent once in a run: it is the queue that tries again", async 
 });
 
 test("a server that never answers is an error after the time that a request may take", async () => {
-  const stores = s3BucketStores(s3ConfigSchema.parse({ s3Endpoint: scene.proxy.url, s3Timeout: "50ms" }));
-  scene.proxy.fault = () => "hang";
-  const credentials = { accessKeyId: "a", secretAccessKey: "b" };
-  const store = stores.open({ credentials, signal: new AbortController().signal });
-  await expect(store.observe({ name: "never", region: "us-east-1" })).rejects.toThrow("No usable answer");
-  stores.close();
+  const slow = await openBucketScene("50ms");
+  slow.proxy.fault = () => "hang";
+  const error = await expectError(slow.object().reconcile());
+  await slow.close();
+  expect(error.message).toContain("No usable answer");
 });
 
 describe("what cannot be changed", () => {
   test("a new name is refused, and the bucket stays", async () => {
     const object = await scene.stableObject();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
-    await expectRefusal(object.reconcileUntilStable(), "BucketNameImmutable");
+    await expectRefusal(object.reconcileUntilStable(), "NameImmutable");
     expect(await scene.bucket(`${object.bucketName}-new`).state()).toBeUndefined();
   });
 
@@ -327,7 +406,7 @@ describe("what cannot be changed", () => {
     await expectError(object.reconcile());
     scene.proxy.forget();
     object.spec = { ...object.spec, bucketName: `${object.bucketName}-new` };
-    await expectRefusal(object.reconcileUntilStable(), "BucketNameImmutable");
+    await expectRefusal(object.reconcileUntilStable(), "NameImmutable");
   });
 
   test("a new name waits while the bucket of the old one may yet be made, and is refused when it is", async () => {
@@ -345,7 +424,7 @@ describe("what cannot be changed", () => {
     expect(parseDuration((wait as RetryAfterError).after)).toBeLessThanOrEqual(open);
     expect(await scene.bucket(`${former}-new`).state()).toBeUndefined();
     await scene.bucket(former).make();
-    await expectRefusal(object.reconcile(), "BucketNameImmutable");
+    await expectRefusal(object.reconcile(), "NameImmutable");
   });
 
   test("a new name is accepted when the bucket of the old one was a foreign one", async () => {
@@ -459,6 +538,7 @@ test("valid and invalid specs", () => {
   const parse = (spec: object) => Bucket.spec.safeParse(spec).success;
   expect(Bucket.spec.parse({})).toEqual({
     tags: {},
+    manage: "Full",
     adopt: "Never",
     onDelete: "Retain",
     emptyOnDelete: false,

@@ -7,8 +7,8 @@ const refusal = (name: string, status?: number) =>
 const next = (...of: Parameters<typeof refusal>) => errorAfter(refusal(...of), "look");
 
 test.each([
-  ["BucketAlreadyExists", 409, "BucketNameTaken"],
-  ["InvalidBucketName", 400, "InvalidBucketName"],
+  ["BucketAlreadyExists", 409, "NameTaken"],
+  ["InvalidBucketName", 400, "InvalidName"],
   ["InvalidTag", 400, "InvalidTag"],
   ["PermanentRedirect", 301, "RegionMismatch"],
   ["AuthorizationHeaderMalformed", 400, "RegionMismatch"],

@@ -72,9 +72,9 @@ it("reports Ready for a changed spec only when the status is for that spec", () 
 });
 
 it("reports why an object is not Ready, in the tone bad", () => {
-  const ready = { status: "False", reason: "BucketNotOurs", message: "It belongs to another." };
+  const ready = { status: "False", reason: "NotOwned", message: "It belongs to another." };
   expect(describeBucketChanges(well, { ...well, ready })).toEqual([
-    { text: "not Ready (BucketNotOurs): It belongs to another.", tone: "bad" },
+    { text: "not Ready (NotOwned): It belongs to another.", tone: "bad" },
   ]);
 });
 

@@ -1,8 +1,17 @@
 import { AbortMultipartUploadCommand, DeleteObjectCommand, DeleteObjectsCommand } from "@aws-sdk/client-s3";
-import type { EmptyResult } from "../bucket-store.ts";
 import type { BucketCall } from "./bucket-call.ts";
 import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
 import { type BucketItem, type ItemPage, listUploads, listVersions, type ListMarker } from "./list-items.ts";
+
+/** The result of emptying a bucket. */
+export interface EmptyResult {
+  /** The number of items that were listed before and are not listed any more. */
+  readonly deleted: number;
+  /** Items that could not be deleted in any way: the quoted key, and the reason. */
+  readonly kept: readonly { readonly key: string; readonly why: string }[];
+  /** The quoted key at which the next run continues. Undefined if nothing is left to try. */
+  readonly next: string | undefined;
+}
 
 /** The maximum number of pages in one run: some seconds. A bucket of any size is emptied in many short runs. */
 const maxPages = 10;

@@ -23,7 +23,12 @@ export function s3Clients(config: S3Config): S3Clients {
   const clients = new Map<string, S3Client>();
   return {
     get(credentials, region) {
-      const id = hashOf(credentials, region);
+      const id = hashOf([
+        region,
+        credentials?.accessKeyId,
+        credentials?.secretAccessKey,
+        credentials?.sessionToken,
+      ]);
       const client = clients.get(id) ?? opened({ ...optionsOf(config, credentials, region), requestHandler });
       clients.delete(id);
       clients.set(id, client);
@@ -64,15 +69,12 @@ const identityOf = ({ accessKeyId, secretAccessKey, sessionToken }: S3Credential
   ...(sessionToken !== undefined && { sessionToken }),
 });
 
+/** The name of the account for the queue, which must not contain keys. All that know the same keys share it. */
+export const accountOf = (credentials: S3Credentials | undefined): string =>
+  credentials === undefined
+    ? "own"
+    : hashOf([credentials.accessKeyId, credentials.secretAccessKey]).slice(0, 16);
+
 /** JSON quotes the parts, so no two different inputs give the same text. */
-const hashOf = (credentials: S3Credentials | undefined, region: string): string =>
-  createHash("sha256")
-    .update(
-      JSON.stringify([
-        region,
-        credentials?.accessKeyId,
-        credentials?.secretAccessKey,
-        credentials?.sessionToken,
-      ]),
-    )
-    .digest("base64url");
+const hashOf = (parts: readonly (string | undefined)[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("base64url");

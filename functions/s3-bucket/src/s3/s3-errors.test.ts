@@ -1,32 +1,55 @@
 import { inspect } from "node:util";
-import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
+import { parseDuration, RetryAfterError, TerminalError, ThrottledError } from "@drover/controller";
 import { describe, expect, test } from "vitest";
-import { expectError, readyOf, expectRefusal } from "../testing/bucket-scene.ts";
+import { expectError, expectOwned, readyOf, expectRefusal } from "../testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
 
 const scene = await bucketSceneOfFile();
 
 describe("a refused creation", () => {
   test.each([
-    [409, "BucketAlreadyExists", "BucketNameTaken"],
-    [400, "InvalidBucketName", "InvalidBucketName"],
+    [409, "BucketAlreadyExists", "NameTaken"],
+    [400, "InvalidBucketName", "InvalidName"],
     [400, "IllegalLocationConstraintException", "RegionMismatch"],
     [501, "NotImplemented", "NotSupported"],
-  ])("with %i %s stops until the object changes", async (status, code, reason) => {
-    scene.proxy.faultOn("CreateBucket", { status, code });
-    const error = await expectRefusal(scene.object().reconcileUntilStable(), reason);
-    expect(error).toBeInstanceOf(TerminalError);
-  });
+  ])(
+    "with %i %s is stalled, takes the intent back, and is tried again at every poll",
+    async (status, code, reason) => {
+      scene.proxy.faultOn("CreateBucket", { status, code });
+      const object = scene.object();
+      const result = await object.reconcileUntilStable();
+      expect(readyOf(result)).toMatchObject({ status: "False", reason });
+      expect(result.conditions).toContainEqual({ ...readyOf(result), type: "Stalled", status: "True" });
+      expect(result.requeueAfter).toBe("5m");
+      expect(object.status).toEqual({ observedGeneration: 1 });
+      scene.proxy.forget();
+      await object.reconcileUntilStable();
+      await expectOwned(object);
+    },
+  );
 
   test.each([
-    [409, "OperationAborted", "OperationAborted"],
-    [503, "SlowDown", "SlowDown"],
-    [503, "ServiceUnavailable", "SlowDown"],
-  ])("with %i %s waits", async (status, code, reason) => {
+    [503, "SlowDown"],
+    [503, "ServiceUnavailable"],
+    [429, "TooManyRequests"],
+  ])("with %i %s makes all objects with the same credentials wait", async (status, code) => {
+    const account = (await scene.stableObject()).account;
     scene.proxy.faultOn("CreateBucket", { status, code });
-    const error = await expectRefusal(scene.object().reconcileUntilStable(), reason);
-    expect(error).toBeInstanceOf(RetryAfterError);
+    const object = scene.object();
+    const error = await expectError(object.reconcileUntilStable());
+    expect(error).toBeInstanceOf(ThrottledError);
+    expect(error).toMatchObject({ account, reason: "SlowDown" });
+    expect(JSON.stringify(error)).not.toContain(scene.server.secretAccessKey);
   });
+
+  test.each([[409, "OperationAborted", "OperationAborted"]])(
+    "with %i %s waits",
+    async (status, code, reason) => {
+      scene.proxy.faultOn("CreateBucket", { status, code });
+      const error = await expectRefusal(scene.object().reconcileUntilStable(), reason);
+      expect(error).toBeInstanceOf(RetryAfterError);
+    },
+  );
 
   test.each([
     [403, "AccessDenied", "AccessDenied"],
@@ -57,7 +80,7 @@ describe("a server that asks to wait", () => {
   const pauseAfter = async (headers: Readonly<Record<string, string>>): Promise<number> => {
     scene.proxy.faultOn("GetBucketTagging", { status: 503, code: "SlowDown", headers });
     const error = await expectRefusal(scene.object().reconcile(), "SlowDown");
-    return error instanceof RetryAfterError ? parseDuration(error.after) : NaN;
+    return error instanceof ThrottledError ? parseDuration(error.after) : NaN;
   };
 
   test.each([

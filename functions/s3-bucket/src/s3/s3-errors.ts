@@ -1,5 +1,6 @@
 import { S3ServiceException } from "@aws-sdk/client-s3";
 import { type Duration, parseDuration, RetryAfterError, serverTime, TerminalError } from "@drover/controller";
+import { TooManyRequestsError } from "@drover/external";
 import { z } from "zod";
 
 /**
@@ -64,7 +65,8 @@ function noResponseError(error: unknown): unknown {
 
 type NextAction =
   | { readonly then: "stop"; readonly reason: string; readonly help: string }
-  | { readonly then: "wait"; readonly after: Duration; readonly reason: string; readonly help: string };
+  | { readonly then: "wait"; readonly after: Duration; readonly reason: string; readonly help: string }
+  | { readonly then: "slow down" };
 
 const stop = (reason: string, help: string): NextAction => ({ then: "stop", reason, help });
 const wait = (after: Duration, reason: string, help: string): NextAction => ({
@@ -90,7 +92,7 @@ const busy = wait(
   "OperationAborted",
   "Another operation on this bucket is in progress; it is tried again.",
 );
-const slowDown = wait("10s", "SlowDown", "The S3 server asks for fewer requests; it is tried again later.");
+const slowDown: NextAction = { then: "slow down" };
 
 const byCode: Readonly<Record<string, NextAction>> = {
   InvalidAccessKeyId: credentialsRefused,
@@ -100,10 +102,10 @@ const byCode: Readonly<Record<string, NextAction>> = {
   AccessDenied: accessDenied,
   RequestTimeTooSkewed: wait("1m", "ClockSkewed", "Set the clock of the machine that the function runs on."),
   BucketAlreadyExists: stop(
-    "BucketNameTaken",
+    "NameTaken",
     "Another account has a bucket of this name: choose another spec.bucketName.",
   ),
-  InvalidBucketName: stop("InvalidBucketName", "Choose another spec.bucketName."),
+  InvalidBucketName: stop("InvalidName", "Choose another spec.bucketName."),
   InvalidTag: stop("InvalidTag", "Correct spec.tags."),
   PermanentRedirect: wrongRegion,
   AuthorizationHeaderMalformed: wrongRegion,
@@ -127,16 +129,19 @@ export function errorAfter(refusal: S3Refusal, doing: string): Error {
   const next = refusal.notSupported ? notSupported : (byCode[refusal.code] ?? byStatus(refusal.status));
   const problem = `S3 refused to ${doing} (${refusal.message}).`;
   if (next === undefined) return new Error(`${problem} It is tried again.`, { cause: refusal });
-  const { reason, help } = next;
   switch (next.then) {
     case "stop":
-      return new TerminalError(`${problem} ${help}`, { reason, cause: refusal });
+      return new TerminalError(`${problem} ${next.help}`, { reason: next.reason, cause: refusal });
     case "wait":
-      return new RetryAfterError(`${problem} ${help}`, {
+      return new RetryAfterError(`${problem} ${next.help}`, {
         after: pause(refusal, next.after),
-        reason,
+        reason: next.reason,
         cause: refusal,
       });
+    case "slow down": {
+      const help = "It asks for fewer requests, so all objects that use these credentials wait.";
+      return new TooManyRequestsError(`${problem} ${help}`, pause(refusal, "10s"), refusal);
+    }
   }
 }
 

@@ -9,15 +9,15 @@ import {
   RetryAfterError,
   type StatusOf,
   TerminalError,
+  ThrottledError,
 } from "@drover/controller";
 import { startS3 } from "@drover/local-servers";
 import { expect } from "vitest";
 import type { z } from "zod";
 import { Bucket, type BucketContext } from "../bucket.ts";
 import { bucketController } from "../bucket-controller.ts";
-import type { BucketStores } from "../bucket-store.ts";
 import { s3ConfigSchema } from "../config.ts";
-import { s3BucketStores } from "../s3/s3-bucket-store.ts";
+import { type BucketPorts, s3BucketPorts } from "../s3/s3-bucket-port.ts";
 import { type BucketHandle, bucketHandle, s3ClientOf } from "./bucket-handle.ts";
 import { startS3FaultProxy } from "./s3-fault-proxy.ts";
 
@@ -31,7 +31,10 @@ export interface TestBucket {
   readonly bucket: BucketHandle;
   readonly uid: string;
   spec: z.output<typeof Bucket.spec>;
-  status: Partial<StatusOf<typeof Bucket>>;
+  status: Partial<StatusOf<typeof Bucket>> & { readonly observedGeneration?: number };
+  generation: number;
+  /** The account that the last run used. */
+  account: string | undefined;
   /** One run; keeps the status that it returns. */
   reconcile(signal?: AbortSignal): Promise<Result>;
   /** Runs as long as each asks for the next at once: until what is asked for is so, or it must wait. */
@@ -45,16 +48,16 @@ export type BucketScene = Awaited<ReturnType<typeof openBucketScene>>;
 export async function openBucketScene(timeout = "5s") {
   const server = await startS3();
   const proxy = await startS3FaultProxy(server.url);
-  const stores = s3BucketStores(s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Timeout: timeout }));
+  const ports = s3BucketPorts(s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Timeout: timeout }));
   const { accessKeyId, secretAccessKey } = server;
   const s3 = s3ClientOf(server);
   const secrets = new Map<string, Record<string, string>>([["keys", { accessKeyId, secretAccessKey }]]);
   const logged: object[] = [];
-  const object = (...asked: ObjectOptions) => testObject({ stores, secrets, logged, s3 }, ...asked);
+  const object = (...asked: ObjectOptions) => testObject({ ports, secrets, logged, s3 }, ...asked);
   return {
     server,
     proxy,
-    stores,
+    ports,
     s3,
     secrets,
     logged,
@@ -67,7 +70,7 @@ export async function openBucketScene(timeout = "5s") {
       return stable;
     },
     async close() {
-      stores.close();
+      ports.close();
       s3.destroy();
       await proxy.close();
       await server.stop();
@@ -78,27 +81,33 @@ export async function openBucketScene(timeout = "5s") {
 type ObjectOptions = [spec?: z.input<typeof Bucket.spec>, name?: string];
 
 interface ObjectServers {
-  readonly stores: BucketStores;
+  readonly ports: BucketPorts;
   readonly s3: S3Client;
   readonly secrets: ReadonlyMap<string, Record<string, string>>;
   readonly logged: object[];
 }
 
 function testObject(
-  { stores, secrets, logged, s3 }: ObjectServers,
+  { ports, secrets, logged, s3 }: ObjectServers,
   ...[spec = {}, name = `b-${randomUUID().slice(0, 8)}`]: ObjectOptions
 ): TestBucket {
   const uid = randomUUID();
-  const controller = bucketController(stores);
+  const controller = bucketController(ports);
   const bucketName = spec.bucketName ?? `default-${name}`;
   const key = objectKey({ namespace: "default", name });
   const note = (fields: object, message: string) => void logged.push({ ...fields, message });
   const log: Log = { debug: note, info: note, warn: note, error: note };
-  const metadata = { namespace: "default", name, uid, resourceVersion: "1" };
+  const metadataNow = () => ({
+    namespace: "default",
+    name,
+    uid,
+    resourceVersion: "1",
+    generation: object.generation,
+  });
   const context = (signal = new AbortController().signal): BucketContext => ({
     key,
-    metadata,
-    object: { metadata },
+    metadata: metadataNow(),
+    object: { metadata: metadataNow() },
     spec: object.spec,
     status: object.status,
     log,
@@ -115,11 +124,17 @@ function testObject(
     bucket: bucketHandle(s3, bucketName),
     spec: Bucket.spec.parse({ credentialsSecret: { name: "keys" }, ...spec }),
     status: {},
+    generation: 1,
+    account: undefined,
     async reconcile(signal) {
       const result = (await controller.reconcile(context(signal))) ?? {};
+      object.account = result.account;
       // As a status that has been to the API server and back.
       if (result.status !== undefined)
-        object.status = Bucket.status.parse(JSON.parse(JSON.stringify(result.status)));
+        object.status = {
+          ...Bucket.status.parse(JSON.parse(JSON.stringify(result.status))),
+          observedGeneration: object.generation,
+        };
       return result;
     },
     async reconcileUntilStable() {
@@ -162,9 +177,11 @@ export const expectOwned = async ({ bucket, uid }: TestBucket, tags: object = {}
 export async function expectRefusal(
   of: Promise<unknown>,
   reason?: string,
-): Promise<RetryAfterError | TerminalError> {
+): Promise<RetryAfterError | TerminalError | ThrottledError> {
   const error = await expectError(of);
-  if (!(error instanceof RetryAfterError || error instanceof TerminalError)) throw error;
+  const isRefusal =
+    error instanceof RetryAfterError || error instanceof TerminalError || error instanceof ThrottledError;
+  if (!isRefusal) throw error;
   expect(error.reason).toBe(reason ?? error.reason);
   return error;
 }

@@ -160,12 +160,38 @@ const withoutSums = (headers: IncomingMessage["headers"]): IncomingMessage["head
 const errorBody = (code: string): string =>
   `<?xml version="1.0"?><Error><Code>${code}</Code><Message>made up by the proxy</Message></Error>`;
 
+/** The parameter that names a part of a bucket, and the part as it stands in the names of operations. */
+const parts = {
+  accelerate: "BucketAccelerateConfiguration",
+  acl: "BucketAcl",
+  analytics: "BucketAnalyticsConfiguration",
+  cors: "BucketCors",
+  encryption: "BucketEncryption",
+  "intelligent-tiering": "BucketIntelligentTieringConfiguration",
+  inventory: "BucketInventoryConfiguration",
+  lifecycle: "BucketLifecycle",
+  logging: "BucketLogging",
+  metrics: "BucketMetricsConfiguration",
+  notification: "BucketNotificationConfiguration",
+  "object-lock": "ObjectLockConfiguration",
+  ownershipControls: "BucketOwnershipControls",
+  policy: "BucketPolicy",
+  publicAccessBlock: "PublicAccessBlock",
+  replication: "BucketReplication",
+  requestPayment: "BucketRequestPayment",
+  tagging: "BucketTagging",
+  versioning: "BucketVersioning",
+  website: "BucketWebsite",
+};
+
 const operations: Readonly<Record<string, string>> = {
-  "GET tagging": "GetBucketTagging",
-  "PUT tagging": "PutBucketTagging",
-  "DELETE tagging": "DeleteBucketTagging",
-  "GET versioning": "GetBucketVersioning",
-  "PUT versioning": "PutBucketVersioning",
+  ...Object.fromEntries(
+    Object.entries(parts).flatMap(([parameter, part]) => [
+      [`GET ${parameter}`, `Get${part}`],
+      [`PUT ${parameter}`, `Put${part}`],
+      [`DELETE ${parameter}`, `Delete${part}`],
+    ]),
+  ),
   "GET versions": "ListObjectVersions",
   "GET uploads": "ListMultipartUploads",
   "POST delete": "DeleteObjects",

@@ -1,10 +1,10 @@
 import { RetryAfterError } from "@drover/controller";
 import { describe, expect, test } from "vitest";
 
-import { expectOwned, expectError, readyOf, expectRefusal } from "../testing/bucket-scene.ts";
-import { bucketHandle, s3ClientOf } from "../testing/bucket-handle.ts";
-import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
-import { type S3Fault } from "../testing/s3-fault-proxy.ts";
+import { expectOwned, expectError, readyOf, expectRefusal } from "./testing/bucket-scene.ts";
+import { bucketHandle, s3ClientOf } from "./testing/bucket-handle.ts";
+import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
+import { type S3Fault } from "./testing/s3-fault-proxy.ts";
 
 const scene = await bucketSceneOfFile();
 
@@ -12,7 +12,7 @@ describe("a bucket that was there before", () => {
   test("is left alone, whatever its settings, and the condition names the option to adopt it", async () => {
     const object = scene.object({ versioning: "Enabled", tags: { team: "a" } });
     await object.bucket.make();
-    const error = await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+    const error = await expectRefusal(object.reconcileUntilStable(), "NotOwned");
     expect(error).toBeInstanceOf(RetryAfterError);
     expect(error.message).toContain("IfUnowned");
     expect(scene.proxy.writes()).toEqual([]);
@@ -43,7 +43,7 @@ describe("a bucket that was there before", () => {
     const before = await first.bucket.state();
     scene.proxy.forget();
     const second = scene.object({ bucketName: first.bucketName, adopt: "IfUnowned", tags: { team: "b" } });
-    const error = await expectRefusal(second.reconcileUntilStable(), "BucketNotOurs");
+    const error = await expectRefusal(second.reconcileUntilStable(), "NotOwned");
     expect(error.message).toContain(first.key);
     expect(scene.proxy.writes()).toEqual([]);
     expect(await first.bucket.state()).toEqual(before);
@@ -56,7 +56,7 @@ describe("a bucket that was there before", () => {
     await object.bucket.make();
     // The list of an account's buckets is asked for by what names begin with.
     await bucketHandle(s3ClientOf(scene.server, credentials), `${object.bucketName}-logs`).make();
-    const error = await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+    const error = await expectRefusal(object.reconcileUntilStable(), "NotOwned");
     expect(error.message).toContain("another account");
     expect(scene.proxy.writes()).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe("a bucket that was there before", () => {
       // Times of creation are whole seconds.
     } while ((await object.bucket.state())?.createdAt?.toISOString() === object.status.createdAt);
     scene.proxy.forget();
-    await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+    await expectRefusal(object.reconcileUntilStable(), "NotOwned");
     expect(scene.proxy.writes()).toEqual([]);
   });
 });
@@ -85,7 +85,7 @@ describe("between our last look and the creation", () => {
         await object.bucket.put();
       });
       const error = await expectError(object.reconcile());
-      expect(error).toMatchObject({ reason: "BucketNotOurs" });
+      expect(error).toMatchObject({ reason: "NotOwned" });
       expect(await object.bucket.tags()).toEqual({});
     },
   );
@@ -98,7 +98,7 @@ describe("between our last look and the creation", () => {
     expect(object.status.creating).toBeUndefined();
 
     await object.bucket.make();
-    await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+    await expectRefusal(object.reconcileUntilStable(), "NotOwned");
     expect(await object.bucket.tags()).toEqual({});
   });
 });
@@ -129,7 +129,7 @@ test.each([
     tagged = operation === "PutBucketTagging";
     return "none";
   };
-  await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+  await expectRefusal(object.reconcileUntilStable(), "NotOwned");
   expect((await object.bucket.state())?.versioning).toBeUndefined();
 });
 
@@ -153,7 +153,7 @@ test("a bucket that another object tags between our look and our tagging keeps t
     if (operation === "GetBucketTagging" && ++looks === 2) await object.bucket.setTags(others);
     return "none";
   };
-  await expectRefusal(object.reconcileUntilStable(), "BucketNotOurs");
+  await expectRefusal(object.reconcileUntilStable(), "NotOwned");
   expect(await object.bucket.tags()).toEqual(others);
 });
 
@@ -167,7 +167,7 @@ describe("tags of a bucket without an owner", () => {
     const removal = isRemoved ? { "drover.dev/removed-by": object.uid } : {};
     await object.bucket.setTags({ ...tags, ...removal });
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
-      reason: "BucketNotOurs",
+      reason: "NotOwned",
       after: "5m",
     });
     await object.finalize();
@@ -179,7 +179,7 @@ describe("tags of a bucket without an owner", () => {
     await object.reconcile();
     await object.bucket.make();
     await object.bucket.setTags({ team: "theirs" });
-    await expectRefusal(object.reconcile(), "BucketNotOurs");
+    await expectRefusal(object.reconcile(), "NotOwned");
     expect(scene.proxy.writes()).toEqual([]);
   });
 });
@@ -193,7 +193,7 @@ describe("where the credentials may not list buckets", () => {
     await object.bucket.make();
     unlisted();
     expect(await expectRefusal(object.reconcileUntilStable())).toMatchObject({
-      reason: "BucketNotOurs",
+      reason: "NotOwned",
       after: "90s",
     });
     object.spec = { ...object.spec, accountId: "123456789012" };

@@ -13,7 +13,7 @@ test("an intent is for one name, and for now: its request is over when it is", (
   expect(mayCreate(undefined, "b", at(0))).toBe(false);
 });
 
-test("only a bucket made while it was open was intended", () => {
+test("only a resource made while it was open was intended", () => {
   const intent = intentToCreate("b", at(100));
   expect(wasIntended(intent, "b", at(90))).toBe(false);
   expect(wasIntended(intent, "b", at(99))).toBe(true);
@@ -32,13 +32,13 @@ test("where runs come late, the next intent is open for longer, an hour at most"
 
 test("an intent of the future, or one that is no time, allows nothing and does not stay", () => {
   expect(mayCreate(intentToCreate("b", at(1_000)), "b", at(0))).toBe(false);
-  const broken = { bucketName: "b", since: "never", until: "never" };
+  const broken = { name: "b", since: "never", until: "never" };
   expect(mayCreate(broken, "b", at(0))).toBe(false);
   expect(wasIntended(broken, "b", at(0))).toBe(false);
   expect(intentToCreate("b", at(0), broken)).toEqual(intentToCreate("b", at(0)));
 });
 
-test("a bucket may appear until the intent is over, however the clock was set", () => {
+test("a resource may appear until the intent is over, however the clock was set", () => {
   const intent = intentToCreate("b", at(0));
   expect(mayAppearFor(intent, "b", at(10))).toBe(20_000);
   expect(mayAppearFor(intent, "b", at(40))).toBe(0);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { maxSpecTags, tagLimits } from "./tags.ts";
+import { maxSpecTags, splitTags, tagLimits, tagProblem } from "./aws-tags.ts";
 import { keepAwsTags } from "../testing/aws-tags.ts";
 import { expectOwned, expectError, readyOf } from "../testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";
@@ -60,4 +60,31 @@ test("a bucket that has them is deleted", async () => {
   const object = await scene.stableObject({ onDelete: "Delete" });
   await object.finalize();
   expect(await object.bucket.state()).toBeUndefined();
+});
+
+test.each([
+  ["", "v"],
+  ["k".repeat(129), "v"],
+  ["k", "v".repeat(257)],
+  ["k{}", "v"],
+  ["k", "v,w"],
+  ["AWS:k", "v"],
+  ["drover.dev/owner-uid", "v"],
+])("tag %j: %j is refused", (key, value) => {
+  expect(tagProblem(key, value)).toBeDefined();
+});
+
+test("keys and values as long as S3 takes them are taken, those of AWS in any case are not", () => {
+  expect(tagProblem("k".repeat(128), "v".repeat(256))).toBeUndefined();
+  expect(tagProblem("k", "")).toBeUndefined();
+  const { tags, ofAws } = splitTags([
+    ["Aws:x", "1"],
+    ["aws:y", "2"],
+    ["awsome", "3"],
+  ]);
+  expect([[...tags.keys()], [...ofAws.keys()]]).toEqual([["awsome"], ["Aws:x", "aws:y"]]);
+});
+
+test("letters of any script, blanks and S3's marks are taken", () => {
+  expect(tagProblem("größe 1", "a_b.c:d/e=f+g-h@i")).toBeUndefined();
 });

@@ -12,67 +12,143 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { RetryAfterError, serverTime, TerminalError } from "@drover/controller";
-import type {
-  BucketAddress,
-  BucketStore,
-  BucketStores,
-  Creation,
-  AccountListing,
-  Observation,
-  StoreOptions,
-} from "../bucket-store.ts";
+import {
+  type AccountListing,
+  type Creation,
+  type ExternalPort,
+  type Observation,
+  type PresentResource,
+  sameTags,
+  type Tags,
+} from "@drover/external";
+import type { BucketContext, BucketDetails } from "../bucket.ts";
+import { bucketNameOf, bucketNameProblem } from "../bucket-name.ts";
 import type { S3Config } from "../config.ts";
+import { readCredentials } from "../credentials.ts";
+import { splitTags, tagLimits, type TagSet } from "./aws-tags.ts";
 import type { BucketCall } from "./bucket-call.ts";
-import { s3Clients } from "./s3-clients.ts";
-import { emptyBucket } from "./empty-bucket.ts";
+import { settingsOf } from "./settings/settings-of.ts";
+import { clearBucket, contentsError } from "./clear-bucket.ts";
+import { accountOf, s3Clients } from "./s3-clients.ts";
 import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
-import { updateSettings } from "./update-settings.ts";
-import { sameTags, splitTags, type Tags, type TagSet } from "../ownership/tags.ts";
+
+/** The address of a bucket. */
+interface BucketAddress {
+  readonly name: string;
+  readonly region: string;
+}
+
+/** A bucket that exists, with the region where it really is. */
+export interface PresentBucket extends PresentResource {
+  readonly region: string;
+}
+
+export type BucketPort = ExternalPort<PresentBucket, BucketDetails>;
+
+/** Opens the ports of runs. */
+export interface BucketPorts {
+  /** @throws RetryAfterError if the spec names a Secret that is missing or malformed. */
+  open(context: BucketContext): Promise<BucketPort>;
+  /** Closes all connections. */
+  close(): void;
+}
 
 /** Buckets on the S3 server of the configuration. Opens connections when they are needed; the caller must close it. */
-export function s3BucketStores(config: S3Config): BucketStores {
+export function s3BucketPorts(config: S3Config): BucketPorts {
   const clients = s3Clients(config);
   return {
-    defaultRegion: config.s3Region,
-    open: (options) => s3BucketStore((region) => clients.get(options.credentials, region), options),
+    async open(context) {
+      const credentials = await readCredentials(context);
+      const account = accountOf(credentials);
+      return s3BucketPort({ context, account, defaultRegion: config.s3Region }, (region) =>
+        clients.get(credentials, region),
+      );
+    },
     close: () => clients.close(),
   };
 }
 
-function s3BucketStore(
+interface PortOptions {
+  readonly context: BucketContext;
+  readonly account: string;
+  /** The region of buckets if their spec names none. */
+  readonly defaultRegion: string;
+}
+
+function s3BucketPort(
+  { context, account, defaultRegion }: PortOptions,
   clientIn: (region: string) => S3Client,
-  { signal, accountId }: Pick<StoreOptions, "signal" | "accountId">,
-): BucketStore {
+): BucketPort {
+  const { spec, status, metadata, signal, log } = context;
   const http = { abortSignal: signal };
-  const callOn = (address: BucketAddress) => ({
-    client: clientIn(address.region),
-    bucket: { Bucket: address.name, ExpectedBucketOwner: accountId },
+  const callOn = ({ name, region }: BucketAddress): BucketCall => ({
+    client: clientIn(region),
+    bucket: { Bucket: name, ExpectedBucketOwner: spec.accountId },
     http,
   });
+  /** The address at which a bucket is looked up first. The observation contains the region where it really is. */
+  const addressOf = (name: string): BucketAddress => ({
+    name,
+    region: spec.region ?? status.region ?? defaultRegion,
+  });
+  const name = bucketNameOf(spec, metadata);
   return {
-    observe: (address) => observe(callOn, address),
-    listing: (address) => listing(callOn(address)),
-    async isEmpty(address) {
-      const { client, bucket } = callOn(address);
-      const answer = await responseOrRefusal(
-        client.send(new ListObjectVersionsCommand({ ...bucket, MaxKeys: 1 }), http),
-      );
-      if (answer instanceof S3Refusal) throw errorAfter(answer, `list what is in bucket ${address.name}`);
-      return (answer.Versions ?? []).length + (answer.DeleteMarkers ?? []).length === 0;
+    words: {
+      noun: "bucket",
+      kind: "Bucket",
+      nameField: "spec.bucketName",
+      listPermission: "s3:ListAllMyBuckets",
     },
-    create: (address, tags) => create(callOn(address), address, tags),
-    retag: (address, change) => retag(callOn(address), change),
-    update: (address, asked) => updateSettings(callOn(address), asked),
-    empty: (address) => emptyBucket(callOn(address)),
-    async remove(address) {
-      const { client, bucket } = callOn(address);
+    name,
+    isNameDefault: spec.bucketName === undefined,
+    recordedName: status.bucketName,
+    maxTags: tagLimits.tags,
+    account,
+    isAccountChecked: spec.accountId !== undefined,
+    nameProblem: bucketNameProblem,
+    observe: (asked) => observe(callOn, addressOf(asked)),
+    listing: (asked) => listing(callOn(addressOf(asked))),
+    isUnused: (seen) => isEmpty(callOn(seen)),
+    create: (tags) => create(callOn(addressOf(name)), addressOf(name), tags),
+    rejectImmutable: (seen) => rejectMove(spec.region, seen),
+    retag: (seen, change) => retag(callOn(seen), change),
+    settings: (seen) => settingsOf(callOn(seen), spec),
+    details: ({ name: bucketName, region }) => ({ bucketName, arn: arnOf(bucketName, region), region }),
+    async rejectDeletion(seen) {
+      if (!spec.emptyOnDelete && !(await isEmpty(callOn(seen)))) throw contentsError(seen.name, spec);
+    },
+    ...(spec.emptyOnDelete && { clear: (seen: PresentBucket) => clearBucket(callOn(seen), log) }),
+    async delete(seen) {
+      const { client, bucket } = callOn(seen);
       const answer = await responseOrRefusal(client.send(new DeleteBucketCommand(bucket), http));
-      if (!(answer instanceof S3Refusal)) return "removed";
-      if (answer.code === "NoSuchBucket") return "absent";
-      if (answer.code === "BucketNotEmpty") return "not-empty";
-      throw errorAfter(answer, `delete bucket ${address.name}`);
+      if (!(answer instanceof S3Refusal) || answer.code === "NoSuchBucket") return "deleted";
+      if (answer.code === "BucketNotEmpty") throw contentsError(seen.name, spec);
+      throw errorAfter(answer, `delete bucket ${seen.name}`);
     },
   };
+}
+
+/** True if the bucket has no object, no version and no delete marker. */
+async function isEmpty({ client, bucket, http }: BucketCall): Promise<boolean> {
+  const answer = await responseOrRefusal(
+    client.send(new ListObjectVersionsCommand({ ...bucket, MaxKeys: 1 }), http),
+  );
+  if (answer instanceof S3Refusal) throw errorAfter(answer, `list what is in bucket ${bucket.Bucket}`);
+  return (answer.Versions ?? []).length + (answer.DeleteMarkers ?? []).length === 0;
+}
+
+function rejectMove(wanted: string | undefined, { name, region }: PresentBucket): void {
+  if (wanted === undefined || wanted === region) return;
+  throw new TerminalError(
+    `Bucket ${name} is in ${region}, and a bucket cannot be moved to ${wanted}. ` +
+      `Set spec.region to ${region}, or make another Bucket object.`,
+    { reason: "RegionMismatch" },
+  );
+}
+
+function arnOf(name: string, region: string): string {
+  const partition = region.startsWith("cn-") ? "aws-cn" : region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
+  return `arn:${partition}:s3:::${name}`;
 }
 
 /**
@@ -83,7 +159,7 @@ async function observe(
   callOn: (address: BucketAddress) => BucketCall,
   address: BucketAddress,
   followed = false,
-): Promise<Observation> {
+): Promise<Observation<PresentBucket>> {
   const tags = await readTags(callOn(address));
   if (!(tags instanceof S3Refusal)) return present(callOn, address, tags.tags);
   if (tags.code === "NoSuchBucket")
@@ -127,14 +203,14 @@ async function present(
   callOn: (address: BucketAddress) => BucketCall,
   address: BucketAddress,
   tags: Tags,
-): Promise<Observation> {
+): Promise<Observation<PresentBucket>> {
   const { client, bucket, http } = callOn(address);
   const answer = await responseOrRefusal(client.send(new HeadBucketCommand(bucket), http));
   const refused = answer instanceof S3Refusal;
   // Credentials may be allowed to read the tags, but not to send HeadBucket. Then the region is the one that answered.
   if (refused && answer.status !== 403) throw errorAfter(answer, `look at bucket ${address.name}`);
   const region = refused ? address.region : (answer.BucketRegion ?? address.region);
-  return { state: "present", address: { ...address, region }, tags };
+  return { state: "present", name: address.name, region, tags };
 }
 
 /** Refused before anything is created: without tags, Drover could not distinguish its buckets from those of others. */
@@ -176,9 +252,13 @@ async function create(
   if (!(answer instanceof S3Refusal)) return { outcome: "created" };
   if (answer.code === "BucketAlreadyOwnedByYou") return { outcome: "exists" };
   const error = errorAfter(answer, `make bucket ${name} in region ${region}`);
+  if (answer.code === "BucketAlreadyExists") return { outcome: "exists", error };
   // A conflict may be with an interrupted request of our own, and a server error may come after the bucket was created.
-  const nothingMade = answer.status !== undefined && answer.status < 500 && answer.status !== 409;
-  if (nothingMade && error instanceof RetryAfterError) return { outcome: "refused", error };
+  const nothingMade =
+    answer.notSupported || (answer.status !== undefined && answer.status < 500 && answer.status !== 409);
+  if (nothingMade && (error instanceof RetryAfterError || error instanceof TerminalError)) {
+    return { outcome: "refused", error };
+  }
   throw error;
 }
 

@@ -1,0 +1,152 @@
+import {
+  type Setting,
+  type SettingItems,
+  SettingRefusal,
+  singleSetting,
+  type SettingValue,
+} from "@drover/external";
+import type { BucketCall } from "../bucket-call.ts";
+import { errorAfter, responseOrRefusal, S3Refusal } from "../s3-errors.ts";
+import { fromApi } from "./api-shape.ts";
+
+type Sent = Promise<unknown>;
+type Read<Api> = (call: BucketCall) => Promise<Api | undefined>;
+
+/** How S3 reads and writes a setting that is one value. */
+interface ValueSetting<Value extends SettingValue> {
+  /** Its field of the spec. */
+  readonly name: string;
+  /** Undefined if the spec does not name it. */
+  readonly wanted: Value | undefined;
+  /** Sends the request that reads it, and takes the value out of the answer. */
+  readonly read: Read<unknown>;
+  /** The error code of the answer if the bucket does not have the setting. */
+  readonly absent?: string;
+  readonly write: (call: BucketCall, value: Value) => Sent;
+  readonly remove: (call: BucketCall) => Sent;
+  /** The value that S3 returns after `remove`, if it returns one. */
+  readonly removedAs?: Value;
+  /** Makes two spellings of one value the same. Default: none needed. */
+  readonly canonical?: (value: SettingValue) => SettingValue;
+}
+
+/** A setting that is one value in the shape of the S3 API, such as the website configuration. */
+export function valueSetting<Value extends SettingValue>(
+  call: BucketCall,
+  { name, wanted, read, absent, write, remove, removedAs, canonical = (value) => value }: ValueSetting<Value>,
+): Setting {
+  return singleSetting({
+    name,
+    wanted: wanted === undefined ? undefined : canonical(wanted),
+    removedAs,
+    async read() {
+      const answer = await answered(read(call), { doing: `read ${name}`, absent });
+      const value = answer instanceof SettingRefusal ? answer : fromApi(answer);
+      return value === undefined || value instanceof SettingRefusal ? value : canonical(value);
+    },
+    write: () => refusalOf(wanted === undefined ? remove(call) : write(call, wanted), name),
+    remove: () => refusalOf(remove(call), name),
+  });
+}
+
+/** How S3 reads and writes a setting that is a list of items with ids. */
+interface ListSetting<Item extends { readonly id: string } & SettingValue, Api> {
+  readonly name: string;
+  readonly wanted: readonly Item[] | undefined;
+  readonly read: Read<readonly Api[]>;
+  readonly absent?: string;
+  readonly idOf: (api: Api) => string | undefined;
+  readonly toApi: (item: Item) => Api;
+  readonly write: (call: BucketCall, change: ListChange<Api>) => Sent;
+  readonly canonical?: (item: SettingValue) => SettingValue;
+}
+
+/** The complete list as it should be, and what differs from the current one. */
+export interface ListChange<Api> {
+  readonly all: readonly Api[];
+  readonly set: readonly Api[];
+  /** Ids. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * A setting that is a list of items with ids, such as lifecycle rules. Items of others are written back as they were
+ * read.
+ */
+export function listSetting<Item extends { readonly id: string } & SettingValue, Api>(
+  call: BucketCall,
+  { name, wanted = [], read, absent, idOf, toApi, write, canonical = (item) => item }: ListSetting<Item, Api>,
+): Setting {
+  let current: readonly Api[] = [];
+  return {
+    name,
+    wanted: new Map(wanted.map((item) => [item.id, canonical(item)])),
+    async read(): Promise<SettingItems | SettingRefusal> {
+      const answer = await answered(read(call), { doing: `read ${name}`, absent });
+      if (answer instanceof SettingRefusal) return answer;
+      current = answer ?? [];
+      return new Map(
+        current.flatMap((api) => {
+          const value = fromApi(api);
+          return value === undefined ? [] : [[idOf(api) ?? "", canonical(value)] as const];
+        }),
+      );
+    },
+    write({ set: changed, removed }) {
+      const set = wanted.filter(({ id }) => changed.has(id)).map(toApi);
+      const others = current.filter((api) => {
+        const id = idOf(api) ?? "";
+        return !changed.has(id) && !removed.includes(id);
+      });
+      return refusalOf(write(call, { all: [...others, ...set], set, removed }), name);
+    },
+  };
+}
+
+/** Sends a write. */
+export async function refusalOf(sent: Sent, name: string): Promise<SettingRefusal | undefined> {
+  const answer = await answered(sent, { doing: `write ${name}` });
+  return answer instanceof SettingRefusal ? answer : undefined;
+}
+
+/**
+ * The answer to a request about a setting, undefined if the bucket does not have it, or the refusal if it concerns this
+ * setting only.
+ *
+ * @throws the error that defines what happens next, after any other refusal.
+ */
+export async function answered<Answer>(
+  sent: Promise<Answer>,
+  { doing, absent }: { readonly doing: string; readonly absent?: string | undefined },
+): Promise<Answer | SettingRefusal | undefined> {
+  const answer = await responseOrRefusal(sent);
+  if (!(answer instanceof S3Refusal)) return answer;
+  if (answer.code === absent) return undefined;
+  const name = doing.replace(/^\w+ /, "");
+  if (answer.notSupported) {
+    const message = `This S3 server does not support ${name}. Remove spec.${name}, or use another server.`;
+    return new SettingRefusal("NotSupported", message);
+  }
+  const problem = `S3 refused to ${doing} of the bucket (${answer.message}).`;
+  if (answer.code === "AccessDenied") {
+    return new SettingRefusal("AccessDenied", `${problem} Allow it for the credentials in use.`);
+  }
+  if (answer.status === 400 && invalidValue.has(answer.code)) {
+    return new SettingRefusal("InvalidSetting", `${problem} Correct spec.${name}.`);
+  }
+  throw errorAfter(answer, `${doing} of the bucket`);
+}
+
+/** The codes with which S3 refuses a configuration: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+const invalidValue: ReadonlySet<string> = new Set([
+  "InvalidArgument",
+  "InvalidBucketAclWithObjectOwnership",
+  "InvalidBucketState",
+  "InvalidPolicyDocument",
+  "InvalidRequest",
+  "InvalidTargetBucketForLogging",
+  "KMS.NotFoundException",
+  "MalformedACLError",
+  "MalformedPolicy",
+  "MalformedXML",
+]);

@@ -1,0 +1,26 @@
+import type { Setting } from "@drover/external";
+import type { BucketContext } from "../../bucket.ts";
+import type { BucketCall } from "../bucket-call.ts";
+import { encryption, encryptionSpec } from "./encryption.ts";
+import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
+import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
+import { versioning, versioningSpec } from "./versioning.ts";
+
+/** The fields of a spec that are settings of the bucket. */
+export const settingsSpec = {
+  versioning: versioningSpec.optional(),
+  encryption: encryptionSpec.optional(),
+  publicAccessBlock: publicAccessBlockSpec.optional(),
+  lifecycle: lifecycleSpec.optional(),
+};
+
+/**
+ * The settings of a bucket, in the order in which they are written: protection before what it protects from, and
+ * versioning before what needs it.
+ */
+export const settingsOf = (call: BucketCall, spec: BucketContext["spec"]): readonly Setting[] => [
+  publicAccessBlock(call, spec.publicAccessBlock),
+  versioning(call, spec.versioning),
+  encryption(call, spec.encryption),
+  lifecycle(call, spec.lifecycle),
+];

@@ -1,0 +1,24 @@
+import type { S3Client } from "@aws-sdk/client-s3";
+import type { z } from "zod";
+import type { Bucket } from "../../bucket.ts";
+
+type Spec = z.input<typeof Bucket.spec>;
+
+/** A setting with two values, as a spec has them and as the SDK reads them. */
+export interface SettingSample {
+  readonly name: keyof Spec & string;
+  readonly specs: readonly [first: Spec, second: Spec];
+  /** What the SDK reads after each of them. */
+  readonly states: readonly [first: unknown, second: unknown];
+  /** What the SDK reads when nothing is set; undefined if it gets an error. */
+  readonly without: unknown;
+  /** Reads it with the bare SDK. */
+  readonly read: (s3: S3Client, Bucket: string) => Promise<unknown>;
+  /** Writes the first value with the bare SDK. */
+  readonly write: (s3: S3Client, Bucket: string) => Promise<unknown>;
+  /** Writes another value than the first with the bare SDK. */
+  readonly drift: (s3: S3Client, Bucket: string) => Promise<unknown>;
+}
+
+/** The answer, or undefined if S3 answers with an error: the bucket does not have the setting. */
+export const orUndefined = (sent: Promise<unknown>): Promise<unknown> => sent.catch(() => undefined);

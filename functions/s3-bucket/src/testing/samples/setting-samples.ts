@@ -1,0 +1,5 @@
+import { coreSamples } from "./core-samples.ts";
+import type { SettingSample } from "./setting-sample.ts";
+
+/** A sample of every setting. */
+export const settingSamples: readonly SettingSample[] = [...coreSamples];

@@ -1,0 +1,85 @@
+import {
+  checkedAtRun,
+  durationSchema,
+  parseDuration,
+  type ReconcileContext,
+  type Resource,
+} from "@drover/controller";
+import { z } from "zod";
+
+const minPollInterval = "1s";
+const pollInterval = durationSchema.refine((text) => parseDuration(text) >= parseDuration(minPollInterval), {
+  error: `Looking more often than every ${minPollInterval} is not allowed.`,
+  when: ({ issues }) => issues.length === 0,
+  ...checkedAtRun,
+});
+
+/**
+ * The fields that the spec of every external resource has. `noun` is the resource's name in the descriptions, and `kind`
+ * that of its objects.
+ *
+ * The defaults are chosen so that leaving a field out never destroys anything.
+ */
+export const externalSpec = (noun: string, kind: string) => ({
+  manage: z
+    .enum(["Full", "ObserveOnly"])
+    .default("Full")
+    .describe(
+      `Full: create, change and delete the ${noun} as this spec asks. ObserveOnly: only report its state and the ` +
+        "differences from this spec; nothing is written, also not when this object is deleted.",
+    ),
+  adopt: z
+    .enum(["Never", "IfUnowned"])
+    .default("Never")
+    .describe(
+      `What to do if the ${noun} exists and was not created for this object. ` +
+        `Never: leave it alone and report that. IfUnowned: take it, if it is this account's and no other ${kind} object has it.`,
+    ),
+  onDelete: z
+    .enum(["Retain", "Delete"])
+    .default("Retain")
+    .describe(
+      `What happens to the ${noun} when this object is deleted. Retain: it stays, free to be adopted. ` +
+        "Delete: it is deleted, too.",
+    ),
+  pollInterval: pollInterval
+    .default("5m")
+    .describe(`How often the ${noun} is checked and corrected, even if this object did not change.`),
+});
+
+const text = z.string();
+
+/** The fields that the status of every external resource has. None is trusted alone: see `ownership.ts`. */
+export const externalStatus = (noun: string) => ({
+  adopted: z.boolean().optional().describe(`The ${noun} existed before this object.`),
+  createdAt: text.optional().describe(`When the ${noun} was created, from the list of its account.`),
+  creating: z
+    .object({ name: text, since: text, until: text })
+    .optional()
+    .describe(`The ${noun} did not exist at \`since\`, and is created before \`until\`.`),
+  changing: z
+    .array(text)
+    .optional()
+    .describe("Settings that differ from the spec and are about to be written."),
+  written: z
+    .record(text, text)
+    .optional()
+    .describe(
+      "For each setting that this object has written, a hash of its value. Only these are removed when the spec no longer names them.",
+    ),
+});
+
+/** The parsed spec of an external resource, with its tags. */
+export type ExternalSpec = z.output<z.ZodObject<ReturnType<typeof externalSpec>>> & {
+  readonly tags: Readonly<Record<string, string>>;
+};
+export type ExternalStatus = z.output<z.ZodObject<ReturnType<typeof externalStatus>>>;
+
+/** The part of a run's context that the kit uses. */
+export type ExternalContext = Pick<
+  ReconcileContext<Resource>,
+  "key" | "metadata" | "log" | "signal" | "guard"
+> & {
+  readonly spec: ExternalSpec;
+  readonly status: Partial<ExternalStatus> & { readonly observedGeneration?: number };
+};

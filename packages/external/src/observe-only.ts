@@ -1,0 +1,45 @@
+import { readyCondition } from "@drover/controller";
+import { differenceCondition, settingDifferences } from "./differences.ts";
+import { accountOf, type ExternalResult, settingConditions } from "./external-outcome.ts";
+import type { PresentResource } from "./external-port.ts";
+import { type ExternalRun, titleOf } from "./external-run.ts";
+import { planSettings } from "./settings/plan-settings.ts";
+
+/** A run with `manage: ObserveOnly`: reports the state of the resource, whoever owns it, and writes nothing to it. */
+export async function observeOnly<Seen extends PresentResource, Details extends object>(
+  run: ExternalRun<Seen, Details>,
+): Promise<ExternalResult<Details>> {
+  const { context, port } = run;
+  const seen = await port.observe(port.name);
+  if (seen.state === "denied") throw seen.error;
+  // What an earlier spec with `manage: Full` has recorded is needed again if it comes back.
+  const { adopted, createdAt, creating, written } = context.status;
+  const recorded = {
+    ...(adopted !== undefined && { adopted }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...(creating !== undefined && { creating }),
+    ...(written !== undefined && { written }),
+  };
+  const rest = { requeueAfter: context.spec.pollInterval, ...accountOf(run) };
+  if (seen.state === "absent") {
+    const message = `${titleOf(run, port.name)} does not exist. With manage: ObserveOnly it is not created.`;
+    return {
+      status: recorded,
+      ...rest,
+      conditions: [{ type: readyCondition, status: "False", reason: "Absent", message }],
+    };
+  }
+  const plans = await planSettings(port.settings(seen), {});
+  const differences = settingDifferences(plans);
+  const then = "With manage: ObserveOnly it is not changed.";
+  return {
+    status: { ...port.details(seen), ...recorded },
+    ...rest,
+    conditions: [
+      ...(differences.size === 0
+        ? []
+        : [differenceCondition(run, seen.name, differences, { reason: "Drifted", then })]),
+      ...settingConditions(plans),
+    ],
+  };
+}

@@ -1,0 +1,89 @@
+import { digestOf, firstDifference, shownValue } from "./difference.ts";
+import {
+  idsIn,
+  itemPath,
+  type Setting,
+  type SettingChange,
+  type SettingItems,
+  SettingRefusal,
+  type SettingValue,
+} from "./setting.ts";
+
+/** For each path of an item that the object has written, the digest of its value. */
+export type WrittenItems = Readonly<Record<string, string>>;
+
+/** One setting as it was read, and how it differs from the spec. */
+export type SettingPlan =
+  | { readonly setting: Setting; readonly refusal: SettingRefusal }
+  | {
+      readonly setting: Setting;
+      readonly refusal?: never;
+      /** Undefined if nothing is to be written. */
+      readonly change: SettingChange | undefined;
+      /** The paths of the items to write, each with the difference, as part of a sentence. */
+      readonly differences: ReadonlyMap<string, string>;
+    };
+
+/** Reads the settings that the spec names, or that were written before, and compares them with the spec. */
+export async function planSettings(
+  settings: readonly Setting[],
+  written: WrittenItems,
+): Promise<readonly SettingPlan[]> {
+  const plans: SettingPlan[] = [];
+  for (const setting of settings) {
+    const plan = await planSetting(setting, written);
+    if (plan !== undefined) plans.push(plan);
+  }
+  return plans;
+}
+
+async function planSetting(setting: Setting, written: WrittenItems): Promise<SettingPlan | undefined> {
+  const { name, wanted } = setting;
+  const ours = idsIn(name, Object.keys(written));
+  if (wanted.size === 0 && ours.length === 0) return undefined;
+  const current = await setting.read();
+  if (current instanceof SettingRefusal) {
+    return wanted.size === 0 ? undefined : { setting, refusal: current };
+  }
+  const set = new Map([...wanted].filter(([id]) => !isAsWanted(setting, id, current, written)));
+  const removed = ours.filter((id) => !wanted.has(id) && !isRemoved(setting, current.get(id)));
+  const differences = new Map([
+    ...[...set.keys()].map((id) => [itemPath(name, id), describe(setting, id, current)] as const),
+    ...removed.map((id) => [itemPath(name, id), `${itemPath(name, id)} is no longer in the spec`] as const),
+  ]);
+  const change = differences.size === 0 ? undefined : { all: merged(current, set, removed), set, removed };
+  return { setting, change, differences };
+}
+
+/** True if a value is what the server returns for an item that was removed. */
+export const isRemoved = ({ removedAs }: Setting, value: SettingValue | undefined): boolean =>
+  value === undefined || (removedAs !== undefined && firstDifference(value, removedAs) === undefined);
+
+/**
+ * An item that Drover wrote with another value is not as wanted, though it may contain everything that the spec names
+ * now: the former value had something more.
+ */
+function isAsWanted(
+  { name, wanted }: Setting,
+  id: string,
+  current: SettingItems,
+  written: WrittenItems,
+): boolean {
+  const value = wanted.get(id);
+  if (value === undefined) return true;
+  const digest = written[itemPath(name, id)];
+  return (
+    firstDifference(current.get(id), value) === undefined && (digest ?? digestOf(value)) === digestOf(value)
+  );
+}
+
+const merged = (current: SettingItems, set: SettingItems, removed: readonly string[]): SettingItems =>
+  new Map([...[...current].filter(([id]) => !removed.includes(id)), ...set]);
+
+function describe({ name, wanted }: Setting, id: string, current: SettingItems): string {
+  const value = wanted.get(id);
+  const difference = value === undefined ? undefined : firstDifference(current.get(id), value);
+  if (difference === undefined) return `${itemPath(name, id)} has fields that the spec no longer names`;
+  const place = [itemPath(name, id), difference.path].filter((part) => part !== "").join(".");
+  return `${place} is ${shownValue(difference.found)}, and the spec asks for ${shownValue(difference.wanted)}`;
+}
