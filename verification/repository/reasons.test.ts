@@ -8,7 +8,17 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const forTests = ["packages/sandbox", "packages/testing"];
 const notShipped = /\.(test|contract|fixture|faults)\.ts$|\/testing\/|\/template\/|\/(memory|contract)\//;
 /** Functions whose arguments are reasons of conditions or errors, beside texts that are none. */
-const withReason = ["yes", "no", "condition", "stop", "wait", "notReady", "retryOutcome", "doubtful"];
+const withReason = [
+  "yes",
+  "no",
+  "condition",
+  "stop",
+  "wait",
+  "notReady",
+  "retryOutcome",
+  "doubtful",
+  "SettingRefusal",
+];
 
 /**
  * The texts that a property or constant named `reason` gets in a file, those of an object named `reasons`, and those in
@@ -37,7 +47,8 @@ function reasonsIn(file: string): readonly string[] {
         if (ts.isPropertyAssignment(each)) textsOf(each.initializer);
       });
     const isCondition =
-      ts.isCallExpression(node) &&
+      (ts.isCallExpression(node) || ts.isNewExpression(node)) &&
+      node.arguments !== undefined &&
       node.arguments.length > 1 &&
       withReason.includes(node.expression.getText(source));
     if (isCondition) node.arguments.slice(0, 2).forEach(textsOf);

@@ -3,7 +3,7 @@ import type { PresentResource } from "./external-port.ts";
 import { capitalized, type ExternalRun, titleOf } from "./external-run.ts";
 import type { ExternalStatus } from "./external-spec.ts";
 import type { Claim } from "./ownership/claim-resource.ts";
-import { notKeptReason, type SettingReport } from "./settings/apply-settings.ts";
+import { isNotKept, type SettingReport } from "./settings/apply-settings.ts";
 import type { SettingPlan, WrittenItems } from "./settings/plan-settings.ts";
 import type { SettingRefusal } from "./settings/setting.ts";
 
@@ -30,7 +30,7 @@ export async function externalOutcome<Seen extends PresentResource, Details exte
   const createdAt = claim.createdAt ?? (await creationOf(run, seen.name));
   // A server may need some seconds until it returns what it has accepted.
   const isSettling =
-    context.status.changing !== undefined && reports.some(({ refusal }) => refusal?.reason === notKeptReason);
+    context.status.changing !== undefined && reports.some(({ refusal }) => isNotKept(refusal));
   return {
     status: {
       ...port.details(seen),

@@ -54,7 +54,10 @@ async function openToFinish<Seen extends PresentResource>(
 async function finish<Seen extends PresentResource>(run: ExternalRun<Seen>, name: string): Promise<void> {
   const { context, port, owner, recorded } = run;
   const seen = await port.observe(name);
-  if (seen.state === "absent") return waitForLateCreation(run, name, seen.at);
+  if (seen.state === "absent") {
+    waitForLateCreation(run, name, seen.at);
+    return;
+  }
   if (seen.state === "denied") return expectAnotherAccounts(run, name, seen);
   const answer = await determineOwnership(port, seen, owner, recorded);
   if (answer.whose !== "ours") {

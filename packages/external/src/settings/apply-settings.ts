@@ -46,13 +46,13 @@ async function notKept(
   return isKept
     ? undefined
     : new SettingRefusal(
-        notKeptReason,
+        "NotKept",
         `The server accepted ${setting.name}, and does not return it as it was written.`,
       );
 }
 
-/** The reason of a setting that the server has accepted and does not return. */
-export const notKeptReason = "NotKept";
+/** True for a setting that the server has accepted and does not return. */
+export const isNotKept = (refusal: SettingRefusal | undefined): boolean => refusal?.reason === "NotKept";
 
 /**
  * The items that the object has written, after a run.
@@ -70,7 +70,7 @@ export function writtenAfter(
   const written = plans.flatMap((plan) => {
     const { name, wanted } = plan.setting;
     const refusal = refusals.get(name);
-    const isWritten = refusal === undefined || refusal.reason === notKeptReason;
+    const isWritten = refusal === undefined || isNotKept(refusal);
     const removed = plan.refusal === undefined && refusal !== undefined ? (plan.change?.removed ?? []) : [];
     const kept = [...wanted.keys(), ...removed].map(
       (id) => [itemPath(name, id), before[itemPath(name, id)]] as const,

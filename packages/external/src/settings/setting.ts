@@ -66,17 +66,17 @@ export interface SingleSetting {
 
 const onlyItem = "";
 
-export const singleSetting = ({ name, wanted, removedAs, read, write, remove }: SingleSetting): Setting => ({
-  name,
-  wanted: itemsOf(wanted),
-  removedAs,
+export const singleSetting = (single: SingleSetting): Setting => ({
+  name: single.name,
+  wanted: itemsOf(single.wanted),
+  removedAs: single.removedAs,
   async read() {
-    const value = await read();
+    const value = await single.read();
     return value instanceof SettingRefusal ? value : itemsOf(value);
   },
   write({ all }) {
     const value = all.get(onlyItem);
-    return value === undefined ? remove() : write(value);
+    return value === undefined ? single.remove() : single.write(value);
   },
 });
 

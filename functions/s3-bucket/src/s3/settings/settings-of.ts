@@ -1,5 +1,5 @@
 import type { Setting } from "@drover/external";
-import type { BucketContext } from "../../bucket.ts";
+import { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
@@ -18,7 +18,10 @@ export const settingsSpec = {
  * The settings of a bucket, in the order in which they are written: protection before what it protects from, and
  * versioning before what needs it.
  */
-export const settingsOf = (call: BucketCall, spec: BucketContext["spec"]): readonly Setting[] => [
+export const settingsOf = (
+  call: BucketCall,
+  spec: z.output<z.ZodObject<typeof settingsSpec>>,
+): readonly Setting[] => [
   publicAccessBlock(call, spec.publicAccessBlock),
   versioning(call, spec.versioning),
   encryption(call, spec.encryption),
