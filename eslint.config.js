@@ -40,7 +40,7 @@ const mayImport = {
   listener: [],
   random: [],
   controller: ["json"],
-  external: ["controller"],
+  external: ["controller", "kube"],
   timers: ["controller"],
   webhook: ["controller", "json"],
   queue: ["controller", "timers"],

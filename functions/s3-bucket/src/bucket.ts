@@ -61,6 +61,18 @@ const spec = z.object({
         "Default: the function's own AWS credentials.",
     ),
   ...settingsSpec,
+  assumeRole: z
+    .object({
+      roleArn: z
+        .string()
+        .max(2048)
+        .regex(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@\/-]+$/, "Give a role's ARN."),
+    })
+    .optional()
+    .describe(
+      "An AWS role to act as, by the credentials of the Secret. By the function's own, only roles that its operator " +
+        "allows in DROVER_S3_ROLES. The external id is the namespace of this object.",
+    ),
   accountId: z
     .string()
     .regex(/^\d{12}$/, "An AWS account id has twelve digits.")

@@ -20,6 +20,26 @@ export const s3ConfigSchema = z.object({
       .transform((text) => text === "true")
       .optional(),
   ),
+  /**
+   * The roles that objects may name in `assumeRole` without keys of their own: ARNs with commas between them, in which
+   * `{namespace}` stands for the object's namespace. Default: none. Otherwise the author of an object in any namespace
+   * could act as every role that this function may assume.
+   */
+  s3Roles: nonSecret(
+    z
+      .string()
+      .default("")
+      .transform((text) =>
+        text
+          .split(",")
+          .map((arn) => arn.trim())
+          .filter((arn) => arn !== ""),
+      ),
+  ),
+  /** The address of the server that gives credentials for roles. Default: the S3 server, or AWS. */
+  s3StsEndpoint: z
+    .url({ protocol: /^https?$/, error: "give an address such as http://127.0.0.1:9000" })
+    .optional(),
   /** The longest time that one request may take. */
   s3Timeout: nonSecret(
     durationInMs

@@ -37,11 +37,22 @@ export async function externalOutcome<Seen extends PresentResource, Details exte
       adopted: claim.adopted,
       ...(createdAt !== undefined && { createdAt }),
       ...(Object.keys(written).length > 0 && { written }),
+      ...outputsAfter(run, reports),
     },
     requeueAfter: isSettling ? lookAgain : context.spec.pollInterval,
     ...accountOf(run),
     conditions: conditionsOf(run, reports),
   };
+}
+
+/** The object that has the outputs now. One that could not be deleted yet stays recorded. */
+export function outputsAfter(
+  { context: { spec, status } }: ExternalRun<PresentResource>,
+  reports: readonly SettingReport[],
+): Pick<ExternalStatus, "outputs"> {
+  const { refusal } = reports.find(({ setting }) => setting === "outputs") ?? {};
+  const outputs = refusal === undefined ? spec.outputs : status.outputs;
+  return outputs === undefined ? {} : { outputs };
 }
 
 /** For the result of a run: the account that it used. */
@@ -90,7 +101,7 @@ export const settingConditions = (plans: readonly SettingPlan[]): readonly Condi
     return { type: capitalized(plan.setting.name), status: "False", reason: "Drifted", message };
   });
 
-function settingCondition(setting: string, refusal: SettingRefusal | undefined): Condition {
+export function settingCondition(setting: string, refusal: SettingRefusal | undefined): Condition {
   const type = capitalized(setting);
   return refusal === undefined
     ? { type, status: "True", reason: "Applied", message: `${type} is as the spec asks.` }

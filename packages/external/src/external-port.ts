@@ -75,6 +75,8 @@ export interface ExternalPort<
   Details extends object = object,
 > {
   readonly words: ResourceWords;
+  /** The API version of the kind: `s3.drover.dev/v1alpha1`. */
+  readonly apiVersion: string;
   /** The name that the spec asks for now. */
   readonly name: string;
   /** True if the name is made of the object's name, and not in its spec. */
@@ -106,6 +108,8 @@ export interface ExternalPort<
   settings(seen: Seen): readonly Setting[];
   /** The resource's own fields of the status. They must contain its name, as `recordedName` of the next run. */
   details(seen: Seen): Details;
+  /** The data that users of the resource need, for `spec.outputs`. */
+  outputs(seen: Seen): Readonly<Record<string, string>>;
   /** @throws an error if the resource must not be deleted as it is, for example since something is in it. */
   rejectDeletion(seen: Seen): Promise<void>;
   /**

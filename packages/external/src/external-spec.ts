@@ -14,6 +14,15 @@ const pollInterval = durationSchema.refine((text) => parseDuration(text) >= pars
   ...checkedAtRun,
 });
 
+const outputs = z.object({
+  kind: z.enum(["ConfigMap", "Secret"]).default("ConfigMap"),
+  name: z
+    .string()
+    .max(253)
+    .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, "give a DNS subdomain"),
+});
+export type Outputs = z.output<typeof outputs>;
+
 /**
  * The fields that the spec of every external resource has. `noun` is the resource's name in the descriptions, and `kind`
  * that of its objects.
@@ -45,6 +54,12 @@ export const externalSpec = (noun: string, kind: string) => ({
   pollInterval: pollInterval
     .default("5m")
     .describe(`How often the ${noun} is checked and corrected, even if this object did not change.`),
+  outputs: outputs
+    .optional()
+    .describe(
+      `An object of this namespace into which the data of the ${noun} are written that its users need. ` +
+        "It must not exist before, and is deleted with this object.",
+    ),
 });
 
 const text = z.string();
@@ -67,6 +82,7 @@ export const externalStatus = (noun: string) => ({
     .describe(
       "For each setting that this object has written, a hash of its value. Only these are removed when the spec no longer names them.",
     ),
+  outputs: outputs.optional(),
 });
 
 /** The parsed spec of an external resource, with its tags. */
@@ -78,7 +94,7 @@ export type ExternalStatus = z.output<z.ZodObject<ReturnType<typeof externalStat
 /** The part of a run's context that the kit uses. */
 export type ExternalContext = Pick<
   ReconcileContext<Resource>,
-  "key" | "metadata" | "log" | "signal" | "guard"
+  "key" | "metadata" | "log" | "signal" | "guard" | "client"
 > & {
   readonly spec: ExternalSpec;
   readonly status: Partial<ExternalStatus> & { readonly observedGeneration?: number };

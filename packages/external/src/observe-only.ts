@@ -1,8 +1,15 @@
 import { readyCondition } from "@drover/controller";
 import { differenceCondition, settingDifferences } from "./differences.ts";
-import { accountOf, type ExternalResult, settingConditions } from "./external-outcome.ts";
+import {
+  accountOf,
+  type ExternalResult,
+  outputsAfter,
+  settingCondition,
+  settingConditions,
+} from "./external-outcome.ts";
 import type { PresentResource } from "./external-port.ts";
 import { type ExternalRun, titleOf } from "./external-run.ts";
+import { writeOutputs } from "./outputs.ts";
 import { planSettings } from "./settings/plan-settings.ts";
 
 /** A run with `manage: ObserveOnly`: reports the state of the resource, whoever owns it, and writes nothing to it. */
@@ -14,7 +21,7 @@ export async function observeOnly<Seen extends PresentResource, Details extends 
   if (seen.state === "denied") throw seen.error;
   // What an earlier spec with `manage: Full` has recorded is needed again if it comes back.
   const { adopted, createdAt, creating, written } = context.status;
-  const recorded = {
+  const managed = {
     ...(adopted !== undefined && { adopted }),
     ...(createdAt !== undefined && { createdAt }),
     ...(creating !== undefined && { creating }),
@@ -24,7 +31,7 @@ export async function observeOnly<Seen extends PresentResource, Details extends 
   if (seen.state === "absent") {
     const message = `${titleOf(run, port.name)} does not exist. With manage: ObserveOnly it is not created.`;
     return {
-      status: recorded,
+      status: { ...managed, ...(context.status.outputs && { outputs: context.status.outputs }) },
       ...rest,
       conditions: [{ type: readyCondition, status: "False", reason: "Absent", message }],
     };
@@ -32,14 +39,16 @@ export async function observeOnly<Seen extends PresentResource, Details extends 
   const plans = await planSettings(port.settings(seen), {});
   const differences = settingDifferences(plans);
   const then = "With manage: ObserveOnly it is not changed.";
+  const outputs = await writeOutputs(run, port.outputs(seen));
   return {
-    status: { ...port.details(seen), ...recorded },
+    status: { ...port.details(seen), ...managed, ...outputsAfter(run, outputs) },
     ...rest,
     conditions: [
       ...(differences.size === 0
         ? []
         : [differenceCondition(run, seen.name, differences, { reason: "Drifted", then })]),
       ...settingConditions(plans),
+      ...outputs.map(({ setting, refusal }) => settingCondition(setting, refusal)),
     ],
   };
 }

@@ -22,6 +22,7 @@ import { type Claim, claimResource, confirmClaim, rejectForeignTags } from "./ow
 import { intentToCreate, mayAppearFor, mayCreate } from "./ownership/creation-intent.ts";
 import { determineOwnership } from "./ownership/ownership.ts";
 import { sameTags, type Tags } from "./ownership/tags.ts";
+import { writeOutputs } from "./outputs.ts";
 import { applySettings, writtenAfter } from "./settings/apply-settings.ts";
 import { planSettings } from "./settings/plan-settings.ts";
 import { throttlingAccount, TooManyRequestsError } from "./throttle.ts";
@@ -81,7 +82,9 @@ async function update<Seen extends PresentResource, Details extends object>(
   if (![...differences.keys()].every(isAnnounced)) return announceChanges(run, seen, claim, differences);
   if (claim.by === "tag") await tag(run, seen);
   const reports = await applySettings(plans, () => context.guard.beforeWrite());
-  return externalOutcome(run, seen, claim, reports, writtenAfter(plans, reports, written, isAnnounced));
+  const record = writtenAfter(plans, reports, written, isAnnounced);
+  const outputs = await writeOutputs(run, port.outputs(seen));
+  return externalOutcome(run, seen, claim, [...reports, ...outputs], record);
 }
 /** The result of a run that has found differences, which the next run corrects. */
 function announceChanges<Seen extends PresentResource, Details extends object>(
@@ -103,6 +106,7 @@ function announceChanges<Seen extends PresentResource, Details extends object>(
       adopted: claim.adopted,
       ...(createdAt !== undefined && { createdAt }),
       ...(status.written !== undefined && { written: status.written }),
+      ...(status.outputs !== undefined && { outputs: status.outputs }),
       changing: [...differences.keys()],
     },
     requeueAfter: "1ms",

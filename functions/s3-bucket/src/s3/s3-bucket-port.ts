@@ -47,7 +47,7 @@ export type BucketPort = ExternalPort<PresentBucket, BucketDetails>;
 
 /** Opens the ports of runs. */
 export interface BucketPorts {
-  /** @throws RetryAfterError if the spec names a Secret that is missing or malformed. */
+  /** @throws RetryAfterError if the credentials that the spec names cannot be used. */
   open(context: BucketContext): Promise<BucketPort>;
   /** Closes all connections. */
   close(): void;
@@ -58,11 +58,9 @@ export function s3BucketPorts(config: S3Config): BucketPorts {
   const clients = s3Clients(config);
   return {
     async open(context) {
-      const credentials = await readCredentials(context);
+      const credentials = await readCredentials(context, config.s3Roles);
       const account = accountOf(credentials);
-      return s3BucketPort({ context, account, defaultRegion: config.s3Region }, (region) =>
-        clients.get(credentials, region),
-      );
+      return s3BucketPort({ context, account, config }, (region) => clients.get(credentials, region));
     },
     close: () => clients.close(),
   };
@@ -71,15 +69,17 @@ export function s3BucketPorts(config: S3Config): BucketPorts {
 interface PortOptions {
   readonly context: BucketContext;
   readonly account: string;
-  /** The region of buckets if their spec names none. */
-  readonly defaultRegion: string;
+  readonly config: S3Config;
 }
 
+const apiVersion = "s3.drover.dev/v1alpha1";
+
 function s3BucketPort(
-  { context, account, defaultRegion }: PortOptions,
+  { context, account, config }: PortOptions,
   clientIn: (region: string) => S3Client,
 ): BucketPort {
   const { spec, status, metadata, signal, log } = context;
+  const { s3Region: defaultRegion, s3Endpoint: endpoint } = config;
   const http = { abortSignal: signal };
   const callOn = ({ name, region }: BucketAddress): BucketCall => ({
     client: clientIn(region),
@@ -99,6 +99,7 @@ function s3BucketPort(
       nameField: "spec.bucketName",
       listPermission: "s3:ListAllMyBuckets",
     },
+    apiVersion,
     name,
     isNameDefault: spec.bucketName === undefined,
     recordedName: status.bucketName,
@@ -113,6 +114,12 @@ function s3BucketPort(
     rejectImmutable: (seen) => rejectMove(spec.region, seen),
     retag: (seen, change) => retag(callOn(seen), change),
     settings: (seen) => settingsOf(callOn(seen), spec),
+    outputs: ({ name: bucketName, region }) => ({
+      bucketName,
+      region,
+      arn: arnOf(bucketName, region),
+      endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    }),
     details: ({ name: bucketName, region }) => ({ bucketName, arn: arnOf(bucketName, region), region }),
     async rejectDeletion(seen) {
       if (!spec.emptyOnDelete && !(await isEmpty(callOn(seen)))) throw contentsError(seen.name, spec);

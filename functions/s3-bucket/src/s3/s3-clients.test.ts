@@ -4,15 +4,24 @@ import { s3Clients } from "./s3-clients.ts";
 
 const clients = s3Clients(s3ConfigSchema.parse({}));
 afterAll(() => clients.close());
-const keys = (secretAccessKey: string) => ({ accessKeyId: "a", secretAccessKey });
+const keys = (secretAccessKey: string) => ({
+  keys: { accessKeyId: "a", secretAccessKey },
+  role: undefined,
+});
+const role = (arn: string, externalId: string) => ({ keys: undefined, role: { arn, externalId } });
 
 test("the same credentials and region have one client, any other has another", () => {
   const client = clients.get(keys("1"), "eu-west-1");
   expect(clients.get(keys("1"), "eu-west-1")).toBe(client);
   expect(clients.get(keys("2"), "eu-west-1")).not.toBe(client);
   expect(clients.get(keys("1"), "eu-west-2")).not.toBe(client);
-  expect(clients.get({ ...keys("1"), sessionToken: "t" }, "eu-west-1")).not.toBe(client);
-  expect(clients.get(undefined, "eu-west-1")).not.toBe(client);
+  const temporary = { keys: { ...keys("1").keys, sessionToken: "t" }, role: undefined };
+  expect(clients.get(temporary, "eu-west-1")).not.toBe(client);
+  expect(clients.get({ keys: undefined, role: undefined }, "eu-west-1")).not.toBe(client);
+  const assumed = clients.get(role("arn:a", "shop"), "eu-west-1");
+  expect(clients.get(role("arn:a", "shop"), "eu-west-1")).toBe(assumed);
+  expect(clients.get(role("arn:a", "other"), "eu-west-1")).not.toBe(assumed);
+  expect(clients.get(role("arn:b", "shop"), "eu-west-1")).not.toBe(assumed);
 });
 
 test("a client that is in use stays, one that is not goes when there are many", () => {

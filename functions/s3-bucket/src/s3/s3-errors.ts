@@ -53,6 +53,8 @@ const statusOutsideFormat = (error: unknown): number | undefined =>
   answeredSchema.safeParse(error).data?.$metadata.httpStatusCode;
 
 function noResponseError(error: unknown): unknown {
+  // The credentials could not be had: see `s3-clients.ts`.
+  if (error instanceof RetryAfterError) return error;
   if (!(error instanceof Error) || error.name === "AbortError") return error;
   if (error.name === "CredentialsProviderError") {
     return new RetryAfterError(

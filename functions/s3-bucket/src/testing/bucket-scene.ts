@@ -48,7 +48,13 @@ export type BucketScene = Awaited<ReturnType<typeof openBucketScene>>;
 export async function openBucketScene(timeout = "5s") {
   const server = await startS3();
   const proxy = await startS3FaultProxy(server.url);
-  const ports = s3BucketPorts(s3ConfigSchema.parse({ s3Endpoint: proxy.url, s3Timeout: timeout }));
+  const ports = s3BucketPorts(
+    s3ConfigSchema.parse({
+      s3Endpoint: proxy.url,
+      s3Timeout: timeout,
+      s3Roles: "arn:aws:iam::222222222222:role/buckets-{namespace}",
+    }),
+  );
   const { accessKeyId, secretAccessKey } = server;
   const s3 = s3ClientOf(server);
   const secrets = new Map<string, Record<string, string>>([["keys", { accessKeyId, secretAccessKey }]]);
