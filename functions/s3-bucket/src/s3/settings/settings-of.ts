@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
+import { logging, loggingSpec } from "./logging.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { versioning, versioningSpec } from "./versioning.ts";
 
@@ -12,6 +13,7 @@ export const settingsSpec = {
   encryption: encryptionSpec.optional(),
   publicAccessBlock: publicAccessBlockSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
+  logging: loggingSpec.optional(),
 };
 
 /**
@@ -26,4 +28,5 @@ export const settingsOf = (
   versioning(call, spec.versioning),
   encryption(call, spec.encryption),
   lifecycle(call, spec.lifecycle),
+  logging(call, spec.logging),
 ];

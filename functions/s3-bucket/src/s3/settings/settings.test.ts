@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readyOf, type TestBucket } from "../../testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "../../testing/bucket-scene.fixture.ts";
 import { settingSamples } from "../../testing/samples/setting-samples.ts";
@@ -8,7 +8,8 @@ const scene = await bucketSceneOfFile();
 
 describe.each(settingSamples)(
   "$name",
-  ({ name, specs: [first, second], states, without, read, write, drift }) => {
+  ({ name, specs: [first, second], states, without, prepare, read, write, drift }) => {
+    beforeAll(() => prepare?.(scene.s3));
     const state = ({ bucketName }: TestBucket) => read(scene.s3, bucketName);
     const expectNoWrites = async (object: TestBucket) => {
       scene.proxy.forget();

@@ -7,6 +7,8 @@ type Spec = z.input<typeof Bucket.spec>;
 /** A setting with two values, as a spec has them and as the SDK reads them. */
 export interface SettingSample {
   readonly name: keyof Spec;
+  /** Makes what the values refer to, once per server. */
+  readonly prepare?: (s3: S3Client) => Promise<unknown>;
   readonly specs: readonly [first: Spec, second: Spec];
   /** What the SDK reads after each of them. */
   readonly states: readonly [first: unknown, second: unknown];

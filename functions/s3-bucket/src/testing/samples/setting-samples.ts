@@ -1,5 +1,6 @@
 import { coreSamples } from "./core-samples.ts";
+import { flowSamples } from "./flow-samples.ts";
 import type { SettingSample } from "./setting-sample.ts";
 
 /** A sample of every setting. */
-export const settingSamples: readonly SettingSample[] = [...coreSamples];
+export const settingSamples: readonly SettingSample[] = [...coreSamples, ...flowSamples];

@@ -1,0 +1,80 @@
+import {
+  CreateBucketCommand,
+  GetBucketLoggingCommand,
+  type LoggingEnabled,
+  PutBucketLoggingCommand,
+  PutBucketPolicyCommand,
+  type S3Client,
+} from "@aws-sdk/client-s3";
+import type { SettingSample } from "./setting-sample.ts";
+
+const logging = (s3: S3Client, Bucket: string, enabled: LoggingEnabled) =>
+  s3.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: { LoggingEnabled: enabled } }));
+const takesLogs = (bucket: string): string =>
+  JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [
+      {
+        Effect: "Allow",
+        Principal: { Service: "logging.s3.amazonaws.com" },
+        Action: ["s3:PutObject"],
+        Resource: `arn:aws:s3:::${bucket}/*`,
+      },
+    ],
+  });
+const everyone = "http://acs.amazonaws.com/groups/global/AllUsers";
+const user = "75aa57f09aa0c8caeab4f8c24e99d10f8e7faeebf76c078efc7c6caea54ba06a";
+
+/** Settings by which a bucket sends something elsewhere, and the lock of its objects. */
+export const flowSamples: readonly SettingSample[] = [
+  {
+    name: "logging",
+    async prepare(s3) {
+      for (const Bucket of ["logs-a", "logs-b"]) {
+        await s3.send(new CreateBucketCommand({ Bucket }));
+        await s3.send(new PutBucketPolicyCommand({ Bucket, Policy: takesLogs(Bucket) }));
+      }
+    },
+    specs: [
+      {
+        logging: {
+          loggingEnabled: {
+            targetBucket: "logs-a",
+            targetPrefix: "requests/",
+            targetGrants: [
+              { grantee: { type: "Group", uri: everyone }, permission: "READ" },
+              { grantee: { type: "CanonicalUser", id: user }, permission: "FULL_CONTROL" },
+            ],
+          },
+        },
+      },
+      {
+        logging: { loggingEnabled: { targetBucket: "logs-b", targetObjectKeyFormat: { simplePrefix: {} } } },
+      },
+    ],
+    states: [
+      {
+        TargetBucket: "logs-a",
+        TargetPrefix: "requests/",
+        TargetGrants: [
+          { Grantee: { URI: everyone }, Permission: "READ" },
+          { Grantee: { ID: user }, Permission: "FULL_CONTROL" },
+        ],
+      },
+      { TargetBucket: "logs-b", TargetPrefix: "" },
+    ],
+    without: undefined,
+    read: (s3, Bucket) =>
+      s3.send(new GetBucketLoggingCommand({ Bucket })).then((answer) => answer.LoggingEnabled),
+    write: (s3, Bucket) =>
+      logging(s3, Bucket, {
+        TargetBucket: "logs-a",
+        TargetPrefix: "requests/",
+        TargetGrants: [
+          { Grantee: { Type: "Group", URI: everyone }, Permission: "READ" },
+          { Grantee: { Type: "CanonicalUser", ID: user }, Permission: "FULL_CONTROL" },
+        ],
+      }),
+    drift: (s3, Bucket) => logging(s3, Bucket, { TargetBucket: "logs-a", TargetPrefix: "other/" }),
+  },
+];
