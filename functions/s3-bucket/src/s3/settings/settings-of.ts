@@ -4,6 +4,7 @@ import type { BucketCall } from "../bucket-call.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
 import { logging, loggingSpec } from "./logging.ts";
+import { notification, notificationSpec } from "./notification.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { versioning, versioningSpec } from "./versioning.ts";
 
@@ -14,6 +15,7 @@ export const settingsSpec = {
   publicAccessBlock: publicAccessBlockSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
   logging: loggingSpec.optional(),
+  notification: notificationSpec.optional(),
 };
 
 /**
@@ -29,4 +31,5 @@ export const settingsOf = (
   encryption(call, spec.encryption),
   lifecycle(call, spec.lifecycle),
   logging(call, spec.logging),
+  notification(call, spec.notification),
 ];

@@ -1,8 +1,11 @@
 import {
   CreateBucketCommand,
   GetBucketLoggingCommand,
+  GetBucketNotificationConfigurationCommand,
   type LoggingEnabled,
+  type NotificationConfiguration,
   PutBucketLoggingCommand,
+  PutBucketNotificationConfigurationCommand,
   PutBucketPolicyCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
@@ -24,6 +27,14 @@ const takesLogs = (bucket: string): string =>
   });
 const everyone = "http://acs.amazonaws.com/groups/global/AllUsers";
 const user = "75aa57f09aa0c8caeab4f8c24e99d10f8e7faeebf76c078efc7c6caea54ba06a";
+
+const notify = (s3: S3Client, Bucket: string, configuration: NotificationConfiguration) =>
+  s3.send(
+    new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration: configuration }),
+  );
+const lambdaArn = "arn:aws:lambda:us-east-1:123456789012:function:resize";
+const queueArn = "arn:aws:sqs:us-east-1:123456789012:uploads";
+const topicArn = "arn:aws:sns:us-east-1:123456789012:removals";
 
 /** Settings by which a bucket sends something elsewhere, and the lock of its objects. */
 export const flowSamples: readonly SettingSample[] = [
@@ -76,5 +87,104 @@ export const flowSamples: readonly SettingSample[] = [
         ],
       }),
     drift: (s3, Bucket) => logging(s3, Bucket, { TargetBucket: "logs-a", TargetPrefix: "other/" }),
+  },
+  {
+    name: "notification",
+    specs: [
+      {
+        notification: {
+          lambdaFunctionConfigurations: [
+            {
+              id: "resize",
+              lambdaFunctionArn: lambdaArn,
+              events: ["s3:ObjectCreated:Put", "s3:ObjectCreated:Copy"],
+              filter: {
+                key: {
+                  filterRules: [
+                    { name: "suffix", value: ".png" },
+                    { name: "prefix", value: "images/" },
+                  ],
+                },
+              },
+            },
+          ],
+          queueConfigurations: [{ id: "uploads", queueArn, events: ["s3:ObjectCreated:*"] }],
+          topicConfigurations: [{ id: "removals", topicArn, events: ["s3:ObjectRemoved:*"] }],
+        },
+      },
+      {
+        notification: {
+          topicConfigurations: [
+            {
+              id: "uploads",
+              topicArn,
+              events: ["s3:ObjectCreated:*"],
+              filter: { key: { filterRules: [{ name: "prefix", value: "in/" }] } },
+            },
+          ],
+        },
+      },
+    ],
+    states: [
+      [
+        {
+          Id: "resize",
+          LambdaFunctionArn: lambdaArn,
+          Events: ["s3:ObjectCreated:Put", "s3:ObjectCreated:Copy"],
+          Filter: {
+            Key: {
+              FilterRules: [
+                { Name: "suffix", Value: ".png" },
+                { Name: "prefix", Value: "images/" },
+              ],
+            },
+          },
+        },
+        { Id: "uploads", QueueArn: queueArn, Events: ["s3:ObjectCreated:*"] },
+        { Id: "removals", TopicArn: topicArn, Events: ["s3:ObjectRemoved:*"] },
+      ],
+      [
+        {
+          Id: "uploads",
+          TopicArn: topicArn,
+          Events: ["s3:ObjectCreated:*"],
+          Filter: { Key: { FilterRules: [{ Name: "prefix", Value: "in/" }] } },
+        },
+      ],
+    ],
+    without: [],
+    async read(s3, Bucket) {
+      const answer = await s3.send(new GetBucketNotificationConfigurationCommand({ Bucket }));
+      const {
+        LambdaFunctionConfigurations = [],
+        QueueConfigurations = [],
+        TopicConfigurations = [],
+      } = answer;
+      return [...LambdaFunctionConfigurations, ...QueueConfigurations, ...TopicConfigurations];
+    },
+    write: (s3, Bucket) =>
+      notify(s3, Bucket, {
+        LambdaFunctionConfigurations: [
+          {
+            Id: "resize",
+            LambdaFunctionArn: lambdaArn,
+            Events: ["s3:ObjectCreated:Put", "s3:ObjectCreated:Copy"],
+            Filter: {
+              Key: {
+                FilterRules: [
+                  { Name: "suffix", Value: ".png" },
+                  { Name: "prefix", Value: "images/" },
+                ],
+              },
+            },
+          },
+        ],
+        QueueConfigurations: [{ Id: "uploads", QueueArn: queueArn, Events: ["s3:ObjectCreated:*"] }],
+        TopicConfigurations: [{ Id: "removals", TopicArn: topicArn, Events: ["s3:ObjectRemoved:*"] }],
+      }),
+    drift: (s3, Bucket) =>
+      notify(s3, Bucket, {
+        QueueConfigurations: [{ Id: "uploads", QueueArn: queueArn, Events: ["s3:ObjectCreated:Put"] }],
+      }),
   },
 ];
