@@ -97,8 +97,12 @@ export interface ExternalPort<
   isUnused(seen: Seen): Promise<boolean>;
   /** Creates a resource. If the server supports it, the resource has the tags from its first moment. */
   create(tags: Tags): Promise<Creation>;
-  /** @throws TerminalError if the spec asks for something that cannot be changed after the creation. */
-  rejectImmutable(seen: Seen): void;
+  /**
+   * Reads what it needs for that.
+   *
+   * @throws TerminalError if the spec asks for something that cannot be changed after the creation.
+   */
+  rejectImmutable(seen: Seen): Promise<void>;
   /**
    * Replaces the tags by the result of `change`, which gets the tags as they are right before the write. If `change`
    * throws, nothing is written.

@@ -66,7 +66,7 @@ async function update<Seen extends PresentResource, Details extends object>(
 ): Promise<ExternalResult<Details>> {
   const { context, port } = run;
   const claim = await claimResource(run, seen);
-  port.rejectImmutable(seen);
+  await port.rejectImmutable(seen);
   if (claim.by !== "tag") {
     await tag(run, seen);
     await confirmClaim(run, seen.name);

@@ -111,7 +111,10 @@ function s3BucketPort(
     listing: (asked) => listing(callOn(addressOf(asked))),
     isUnused: (seen) => isEmpty(callOn(seen)),
     create: (tags) => create(callOn(addressOf(name)), addressOf(name), tags),
-    rejectImmutable: (seen) => rejectMove(spec.region, seen),
+    rejectImmutable(seen) {
+      rejectMove(spec.region, seen);
+      return Promise.resolve();
+    },
     retag: (seen, change) => retag(callOn(seen), change),
     settings: (seen) => settingsOf(callOn(seen), spec),
     outputs: ({ name: bucketName, region }) => ({
