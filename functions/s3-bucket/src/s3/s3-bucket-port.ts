@@ -27,6 +27,7 @@ import type { S3Config } from "../config.ts";
 import { readCredentials } from "../credentials.ts";
 import { splitTags, tagLimits, type TagSet } from "./aws-tags.ts";
 import type { BucketCall } from "./bucket-call.ts";
+import { rejectObjectLock } from "./settings/object-lock.ts";
 import { settingsOf } from "./settings/settings-of.ts";
 import { clearBucket, contentsError } from "./clear-bucket.ts";
 import { accountOf, s3Clients } from "./s3-clients.ts";
@@ -110,10 +111,10 @@ function s3BucketPort(
     observe: (asked) => observe(callOn, addressOf(asked)),
     listing: (asked) => listing(callOn(addressOf(asked))),
     isUnused: (seen) => isEmpty(callOn(seen)),
-    create: (tags) => create(callOn(addressOf(name)), addressOf(name), tags),
-    rejectImmutable(seen) {
+    create: (tags) => create(callOn(addressOf(name)), addressOf(name), { tags, spec }),
+    async rejectImmutable(seen) {
       rejectMove(spec.region, seen);
-      return Promise.resolve();
+      await rejectObjectLock(callOn(seen), spec.objectLockEnabledForBucket);
     },
     retag: (seen, change) => retag(callOn(seen), change),
     settings: (seen) => settingsOf(callOn(seen), spec),
@@ -252,10 +253,11 @@ async function listing({ client, bucket, http }: BucketCall): Promise<AccountLis
 async function create(
   { client, bucket, http }: BucketCall,
   { name, region }: BucketAddress,
-  tags: Tags,
+  { tags, spec }: { readonly tags: Tags; readonly spec: BucketContext["spec"] },
 ): Promise<Creation> {
   const command = new CreateBucketCommand({
     Bucket: bucket.Bucket,
+    ...(spec.objectLockEnabledForBucket && { ObjectLockEnabledForBucket: true }),
     CreateBucketConfiguration: { ...placeOf(region), Tags: tagSet(tags) },
   });
   const answer = await responseOrRefusal(client.send(command, http));

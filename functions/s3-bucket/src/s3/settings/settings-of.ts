@@ -5,12 +5,19 @@ import { encryption, encryptionSpec } from "./encryption.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
 import { logging, loggingSpec } from "./logging.ts";
 import { notification, notificationSpec } from "./notification.ts";
+import {
+  objectLockConfiguration,
+  objectLockConfigurationSpec,
+  objectLockEnabledForBucketSpec,
+} from "./object-lock.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { versioning, versioningSpec } from "./versioning.ts";
 
 /** The fields of a spec that are settings of the bucket. */
 export const settingsSpec = {
   versioning: versioningSpec.optional(),
+  objectLockEnabledForBucket: objectLockEnabledForBucketSpec.optional(),
+  objectLockConfiguration: objectLockConfigurationSpec.optional(),
   encryption: encryptionSpec.optional(),
   publicAccessBlock: publicAccessBlockSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
@@ -28,6 +35,7 @@ export const settingsOf = (
 ): readonly Setting[] => [
   publicAccessBlock(call, spec.publicAccessBlock),
   versioning(call, spec.versioning),
+  objectLockConfiguration(call, spec.objectLockConfiguration),
   encryption(call, spec.encryption),
   lifecycle(call, spec.lifecycle),
   logging(call, spec.logging),

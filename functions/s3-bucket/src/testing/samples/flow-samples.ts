@@ -3,13 +3,17 @@ import {
   GetBucketLoggingCommand,
   GetBucketNotificationConfigurationCommand,
   type LoggingEnabled,
+  GetObjectLockConfigurationCommand,
   type NotificationConfiguration,
+  type ObjectLockRule,
   PutBucketLoggingCommand,
   PutBucketNotificationConfigurationCommand,
   PutBucketPolicyCommand,
+  PutBucketVersioningCommand,
+  PutObjectLockConfigurationCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import type { SettingSample } from "./setting-sample.ts";
+import { orUndefined, type SettingSample } from "./setting-sample.ts";
 
 const logging = (s3: S3Client, Bucket: string, enabled: LoggingEnabled) =>
   s3.send(new PutBucketLoggingCommand({ Bucket, BucketLoggingStatus: { LoggingEnabled: enabled } }));
@@ -35,6 +39,16 @@ const notify = (s3: S3Client, Bucket: string, configuration: NotificationConfigu
 const lambdaArn = "arn:aws:lambda:us-east-1:123456789012:function:resize";
 const queueArn = "arn:aws:sqs:us-east-1:123456789012:uploads";
 const topicArn = "arn:aws:sns:us-east-1:123456789012:removals";
+
+const enableVersioning = (s3: S3Client, Bucket: string) =>
+  s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: "Enabled" } }));
+const lock = (s3: S3Client, Bucket: string, Rule: ObjectLockRule) =>
+  s3.send(
+    new PutObjectLockConfigurationCommand({
+      Bucket,
+      ObjectLockConfiguration: { ObjectLockEnabled: "Enabled", Rule },
+    }),
+  );
 
 /** Settings by which a bucket sends something elsewhere, and the lock of its objects. */
 export const flowSamples: readonly SettingSample[] = [
@@ -186,5 +200,34 @@ export const flowSamples: readonly SettingSample[] = [
       notify(s3, Bucket, {
         QueueConfigurations: [{ Id: "uploads", QueueArn: queueArn, Events: ["s3:ObjectCreated:Put"] }],
       }),
+  },
+  {
+    name: "objectLockConfiguration",
+    specs: [
+      {
+        versioning: "Enabled",
+        objectLockConfiguration: { rule: { defaultRetention: { mode: "GOVERNANCE", days: 30 } } },
+      },
+      {
+        versioning: "Enabled",
+        objectLockConfiguration: { rule: { defaultRetention: { mode: "COMPLIANCE", years: 2 } } },
+      },
+    ],
+    states: [
+      { ObjectLockEnabled: "Enabled", Rule: { DefaultRetention: { Mode: "GOVERNANCE", Days: 30 } } },
+      { ObjectLockEnabled: "Enabled", Rule: { DefaultRetention: { Mode: "COMPLIANCE", Years: 2 } } },
+    ],
+    without: { ObjectLockEnabled: "Enabled" },
+    read: (s3, Bucket) =>
+      orUndefined(
+        s3
+          .send(new GetObjectLockConfigurationCommand({ Bucket }))
+          .then((answer) => answer.ObjectLockConfiguration),
+      ),
+    async write(s3, Bucket) {
+      await enableVersioning(s3, Bucket);
+      await lock(s3, Bucket, { DefaultRetention: { Mode: "GOVERNANCE", Days: 30 } });
+    },
+    drift: (s3, Bucket) => lock(s3, Bucket, { DefaultRetention: { Mode: "GOVERNANCE", Days: 3 } }),
   },
 ];
