@@ -2,11 +2,12 @@ import type { SettingValue } from "@drover/external";
 
 /**
  * The fields of a spec are those of the S3 API with a small first letter. These are the exceptions, in which the API
- * begins with an abbreviation.
+ * has an abbreviation in capitals.
  */
 const abbreviations = {
   id: "ID",
   kmsMasterKeyId: "KMSMasterKeyID",
+  replicaKmsKeyId: "ReplicaKmsKeyID",
   sseAlgorithm: "SSEAlgorithm",
   sseKms: "SSEKMS",
   sseS3: "SSES3",

@@ -16,7 +16,8 @@ import { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
 import { toApi } from "./api-shape.ts";
 import { listSetting } from "./bucket-setting.ts";
-import { fieldsOf, isList, sorted } from "./canonical.ts";
+import { fieldsOf, isList } from "./canonical.ts";
+import { allObjects, canonicalFilter } from "./object-filter.ts";
 
 const days = z.int().min(0).max(2_147_483_647);
 const tag = z.object({ key: z.string().min(1).max(128), value: z.string().max(256) });
@@ -134,8 +135,6 @@ export function lifecycle(call: BucketCall, wanted: Lifecycle | undefined): Sett
   };
 }
 
-const allObjects = { prefix: "" };
-
 /**
  * The filter as text: a rule with one more condition is another rule. Rules of old clients have a prefix in place of a
  * filter.
@@ -148,13 +147,6 @@ function canonicalRule(value: SettingValue): SettingValue {
     expiration: expiration && withDay(expiration),
     transitions: isList(transitions) ? transitions.map(withDay) : undefined,
   };
-}
-
-function canonicalFilter(filter: SettingValue | undefined, prefix: SettingValue | undefined): SettingValue {
-  const { and, ...single } = fieldsOf(filter);
-  if (and === undefined) return Object.keys(single).length > 0 ? single : { prefix: prefix ?? "" };
-  const { tags, ...conditions } = fieldsOf(and);
-  return { and: { ...conditions, tags: isList(tags) ? sorted(tags) : undefined } };
 }
 
 /** S3 keeps a day as its midnight. */

@@ -11,6 +11,7 @@ import {
   objectLockEnabledForBucketSpec,
 } from "./object-lock.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
+import { replication, replicationSpec } from "./replication.ts";
 import { versioning, versioningSpec } from "./versioning.ts";
 
 /** The fields of a spec that are settings of the bucket. */
@@ -21,6 +22,7 @@ export const settingsSpec = {
   encryption: encryptionSpec.optional(),
   publicAccessBlock: publicAccessBlockSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
+  replication: replicationSpec.optional(),
   logging: loggingSpec.optional(),
   notification: notificationSpec.optional(),
 };
@@ -38,6 +40,7 @@ export const settingsOf = (
   objectLockConfiguration(call, spec.objectLockConfiguration),
   encryption(call, spec.encryption),
   lifecycle(call, spec.lifecycle),
+  replication(call, spec.replication),
   logging(call, spec.logging),
   notification(call, spec.notification),
 ];

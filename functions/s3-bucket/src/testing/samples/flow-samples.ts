@@ -3,14 +3,17 @@ import {
   GetBucketLoggingCommand,
   GetBucketNotificationConfigurationCommand,
   type LoggingEnabled,
+  GetBucketReplicationCommand,
   GetObjectLockConfigurationCommand,
   type NotificationConfiguration,
   type ObjectLockRule,
   PutBucketLoggingCommand,
   PutBucketNotificationConfigurationCommand,
   PutBucketPolicyCommand,
+  PutBucketReplicationCommand,
   PutBucketVersioningCommand,
   PutObjectLockConfigurationCommand,
+  type ReplicationRule,
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { orUndefined, type SettingSample } from "./setting-sample.ts";
@@ -49,6 +52,35 @@ const lock = (s3: S3Client, Bucket: string, Rule: ObjectLockRule) =>
       ObjectLockConfiguration: { ObjectLockEnabled: "Enabled", Rule },
     }),
   );
+
+const replicate = (s3: S3Client, Bucket: string, Role: string, Rules: ReplicationRule[]) =>
+  s3.send(new PutBucketReplicationCommand({ Bucket, ReplicationConfiguration: { Role, Rules } }));
+const role = "arn:aws:iam::123456789012:role/copies";
+const copies = "arn:aws:s3:::copies";
+const minutes = { Minutes: 15 };
+const toCopies: ReplicationRule = {
+  ID: "all",
+  Priority: 2,
+  Status: "Enabled",
+  Filter: { Prefix: "" },
+  DeleteMarkerReplication: { Status: "Disabled" },
+  Destination: {
+    Bucket: copies,
+    Account: "210987654321",
+    StorageClass: "STANDARD_IA",
+    AccessControlTranslation: { Owner: "Destination" },
+    ReplicationTime: { Status: "Enabled", Time: minutes },
+    Metrics: { Status: "Enabled", EventThreshold: minutes },
+  },
+};
+const toArchive: ReplicationRule = {
+  ID: "archive",
+  Priority: 1,
+  Status: "Disabled",
+  Filter: { Prefix: "" },
+  DeleteMarkerReplication: { Status: "Disabled" },
+  Destination: { Bucket: "arn:aws:s3:::archive" },
+};
 
 /** Settings by which a bucket sends something elsewhere, and the lock of its objects. */
 export const flowSamples: readonly SettingSample[] = [
@@ -229,5 +261,72 @@ export const flowSamples: readonly SettingSample[] = [
       await lock(s3, Bucket, { DefaultRetention: { Mode: "GOVERNANCE", Days: 30 } });
     },
     drift: (s3, Bucket) => lock(s3, Bucket, { DefaultRetention: { Mode: "GOVERNANCE", Days: 3 } }),
+  },
+  {
+    name: "replication",
+    specs: [
+      {
+        versioning: "Enabled",
+        replication: {
+          role,
+          rules: [
+            {
+              id: "all",
+              priority: 2,
+              deleteMarkerReplication: { status: "Disabled" },
+              destination: {
+                bucket: copies,
+                account: "210987654321",
+                storageClass: "STANDARD_IA",
+                accessControlTranslation: { owner: "Destination" },
+                replicationTime: { status: "Enabled", time: { minutes: 15 } },
+                metrics: { status: "Enabled", eventThreshold: { minutes: 15 } },
+              },
+            },
+            {
+              id: "archive",
+              priority: 1,
+              status: "Disabled",
+              destination: { bucket: "arn:aws:s3:::archive" },
+            },
+          ],
+        },
+      },
+      {
+        versioning: "Enabled",
+        replication: {
+          role: "arn:aws:iam::123456789012:role/other",
+          rules: [{ id: "all", priority: 3, destination: { bucket: copies, storageClass: "GLACIER" } }],
+        },
+      },
+    ],
+    states: [
+      { Role: role, Rules: [toCopies, toArchive] },
+      {
+        Role: "arn:aws:iam::123456789012:role/other",
+        Rules: [
+          {
+            ID: "all",
+            Priority: 3,
+            Status: "Enabled",
+            Filter: { Prefix: "" },
+            DeleteMarkerReplication: { Status: "Disabled" },
+            Destination: { Bucket: copies, StorageClass: "GLACIER" },
+          },
+        ],
+      },
+    ],
+    without: undefined,
+    read: (s3, Bucket) =>
+      orUndefined(
+        s3
+          .send(new GetBucketReplicationCommand({ Bucket }))
+          .then((answer) => answer.ReplicationConfiguration),
+      ),
+    async write(s3, Bucket) {
+      await enableVersioning(s3, Bucket);
+      await replicate(s3, Bucket, role, [toCopies, toArchive]);
+    },
+    drift: (s3, Bucket) => replicate(s3, Bucket, role, [{ ...toCopies, Status: "Disabled" }]),
   },
 ];
