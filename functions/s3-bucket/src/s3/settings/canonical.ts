@@ -9,6 +9,9 @@ export const fieldsOf = (
 export const isList = (value: SettingValue | undefined): value is readonly SettingValue[] =>
   Array.isArray(value);
 
-/** A list whose order does not matter. */
-export const sorted = (list: readonly SettingValue[]): readonly SettingValue[] =>
-  list.toSorted((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1));
+/** A list whose order does not matter. It is sorted by its items, or by a key of each. */
+export const sorted = (
+  list: readonly SettingValue[],
+  keyOf: (item: SettingValue) => SettingValue = (item) => item,
+): readonly SettingValue[] =>
+  list.toSorted((a, b) => (canonicalJson(keyOf(a)) < canonicalJson(keyOf(b)) ? -1 : 1));

@@ -10,6 +10,7 @@ import {
   objectLockConfigurationSpec,
   objectLockEnabledForBucketSpec,
 } from "./object-lock.ts";
+import { policy, policySpec } from "./policy.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { replication, replicationSpec } from "./replication.ts";
 import { versioning, versioningSpec } from "./versioning.ts";
@@ -21,6 +22,7 @@ export const settingsSpec = {
   objectLockConfiguration: objectLockConfigurationSpec.optional(),
   encryption: encryptionSpec.optional(),
   publicAccessBlock: publicAccessBlockSpec.optional(),
+  policy: policySpec.optional(),
   lifecycle: lifecycleSpec.optional(),
   replication: replicationSpec.optional(),
   logging: loggingSpec.optional(),
@@ -36,6 +38,7 @@ export const settingsOf = (
   spec: z.output<z.ZodObject<typeof settingsSpec>>,
 ): readonly Setting[] => [
   publicAccessBlock(call, spec.publicAccessBlock),
+  policy(call, spec.policy),
   versioning(call, spec.versioning),
   objectLockConfiguration(call, spec.objectLockConfiguration),
   encryption(call, spec.encryption),

@@ -1,6 +1,7 @@
+import { accessSamples } from "./access-samples.ts";
 import { coreSamples } from "./core-samples.ts";
 import { flowSamples } from "./flow-samples.ts";
 import type { SettingSample } from "./setting-sample.ts";
 
 /** A sample of every setting. */
-export const settingSamples: readonly SettingSample[] = [...coreSamples, ...flowSamples];
+export const settingSamples: readonly SettingSample[] = [...coreSamples, ...flowSamples, ...accessSamples];

@@ -1,0 +1,54 @@
+import { GetBucketPolicyCommand, PutBucketPolicyCommand, type S3Client } from "@aws-sdk/client-s3";
+import { orUndefined, type SettingSample } from "./setting-sample.ts";
+
+const putPolicy = (s3: S3Client, Bucket: string, policy: object) =>
+  s3.send(new PutBucketPolicyCommand({ Bucket, Policy: JSON.stringify(policy) }));
+const tlsOnly = {
+  Version: "2012-10-17",
+  Id: "access",
+  Statement: [
+    {
+      Sid: "TlsOnly",
+      Effect: "Deny",
+      Principal: "*",
+      Action: "s3:*",
+      Resource: ["arn:aws:s3:::some", "arn:aws:s3:::some/*"],
+      Condition: { Bool: { "aws:SecureTransport": false } },
+    },
+    {
+      Sid: "Read",
+      Effect: "Allow",
+      Principal: { AWS: ["123456789012", "arn:aws:iam::210987654321:role/reader"] },
+      Action: ["s3:GetObject", "s3:ListBucket"],
+      Resource: ["arn:aws:s3:::some", "arn:aws:s3:::some/*"],
+    },
+  ],
+};
+const logsOnly = {
+  Version: "2012-10-17",
+  Statement: {
+    Effect: "Allow",
+    Principal: { Service: "logging.s3.amazonaws.com" },
+    Action: "s3:PutObject",
+    Resource: "arn:aws:s3:::some/logs/*",
+    Condition: { NumericLessThan: { "s3:TlsVersion": 1.2 } },
+  },
+};
+
+/** Samples of the settings that define who may do what with a bucket, and from where. */
+export const accessSamples: readonly SettingSample[] = [
+  {
+    name: "policy",
+    specs: [{ policy: JSON.stringify(tlsOnly, null, 2) }, { policy: JSON.stringify(logsOnly) }],
+    states: [tlsOnly, logsOnly],
+    without: undefined,
+    read: (s3, Bucket) =>
+      orUndefined(
+        s3
+          .send(new GetBucketPolicyCommand({ Bucket }))
+          .then(({ Policy = "" }) => JSON.parse(Policy) as unknown),
+      ),
+    write: (s3, Bucket) => putPolicy(s3, Bucket, Object.fromEntries(Object.entries(tlsOnly).reverse())),
+    drift: (s3, Bucket) => putPolicy(s3, Bucket, { ...tlsOnly, Statement: tlsOnly.Statement.slice(1) }),
+  },
+];
