@@ -5,6 +5,7 @@ import type { SettingValue } from "@drover/external";
  * has an abbreviation in capitals.
  */
 const abbreviations = {
+  corsRules: "CORSRules",
   id: "ID",
   kmsMasterKeyId: "KMSMasterKeyID",
   replicaKmsKeyId: "ReplicaKmsKeyID",

@@ -9,6 +9,10 @@ export const fieldsOf = (
 export const isList = (value: SettingValue | undefined): value is readonly SettingValue[] =>
   Array.isArray(value);
 
+/** The items of a list, or the one item that stands for a list of it. */
+export const listOf = (value: SettingValue = []): readonly SettingValue[] =>
+  isList(value) ? value : [value];
+
 /** A list whose order does not matter. It is sorted by its items, or by a key of each. */
 export const sorted = (
   list: readonly SettingValue[],

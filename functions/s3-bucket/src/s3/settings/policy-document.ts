@@ -1,6 +1,6 @@
 import { canonicalJson, type SettingValue } from "@drover/external";
 import { z } from "zod";
-import { fieldsOf, isList, sorted } from "./canonical.ts";
+import { fieldsOf, listOf, sorted } from "./canonical.ts";
 
 /** A part of a policy. Numbers and booleans have become strings, as conditions may also have them. */
 const element: z.ZodType<SettingValue> = z.lazy(() =>
@@ -94,8 +94,6 @@ const conditionKey = (key: string): string => key.replace(/^[^/]*/, lowerCase);
 const lowerCase = (text: string): string => text.toLowerCase();
 const same = (text: string): string => text;
 
-const listOf = (value: SettingValue = []): readonly SettingValue[] => (isList(value) ? value : [value]);
-
-/** The items of a list, or the one item that stands for a list of it. */
+/** The items of a list, or the one item that stands for it, each of them once. */
 const setOf = (value: SettingValue | undefined, canonical = same): readonly SettingValue[] =>
   sorted([...new Set(listOf(value).map((item) => (typeof item === "string" ? canonical(item) : item)))]);

@@ -1,6 +1,7 @@
 import type { Setting } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
+import { cors, corsSpec } from "./cors.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
 import { logging, loggingSpec } from "./logging.ts";
@@ -23,6 +24,7 @@ export const settingsSpec = {
   encryption: encryptionSpec.optional(),
   publicAccessBlock: publicAccessBlockSpec.optional(),
   policy: policySpec.optional(),
+  cors: corsSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
   replication: replicationSpec.optional(),
   logging: loggingSpec.optional(),
@@ -42,6 +44,7 @@ export const settingsOf = (
   versioning(call, spec.versioning),
   objectLockConfiguration(call, spec.objectLockConfiguration),
   encryption(call, spec.encryption),
+  cors(call, spec.cors),
   lifecycle(call, spec.lifecycle),
   replication(call, spec.replication),
   logging(call, spec.logging),

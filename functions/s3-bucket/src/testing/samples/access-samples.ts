@@ -1,4 +1,11 @@
-import { GetBucketPolicyCommand, PutBucketPolicyCommand, type S3Client } from "@aws-sdk/client-s3";
+import {
+  type CORSRule,
+  GetBucketCorsCommand,
+  GetBucketPolicyCommand,
+  PutBucketCorsCommand,
+  PutBucketPolicyCommand,
+  type S3Client,
+} from "@aws-sdk/client-s3";
 import { orUndefined, type SettingSample } from "./setting-sample.ts";
 
 const putPolicy = (s3: S3Client, Bucket: string, policy: object) =>
@@ -35,6 +42,18 @@ const logsOnly = {
   },
 };
 
+const putCors = (s3: S3Client, Bucket: string, CORSRules: CORSRule[]) =>
+  s3.send(new PutBucketCorsCommand({ Bucket, CORSConfiguration: { CORSRules } }));
+const uploads = {
+  ID: "uploads",
+  AllowedMethods: ["PUT", "POST"],
+  AllowedOrigins: ["https://app.example.com", "https://*.example.org"],
+  AllowedHeaders: ["Authorization", "x-amz-*"],
+  ExposeHeaders: ["ETag"],
+  MaxAgeSeconds: 600,
+};
+const everyone = { AllowedMethods: ["GET"], AllowedOrigins: ["*"] };
+
 /** Samples of the settings that define who may do what with a bucket, and from where. */
 export const accessSamples: readonly SettingSample[] = [
   {
@@ -50,5 +69,35 @@ export const accessSamples: readonly SettingSample[] = [
       ),
     write: (s3, Bucket) => putPolicy(s3, Bucket, Object.fromEntries(Object.entries(tlsOnly).reverse())),
     drift: (s3, Bucket) => putPolicy(s3, Bucket, { ...tlsOnly, Statement: tlsOnly.Statement.slice(1) }),
+  },
+  {
+    name: "cors",
+    specs: [
+      {
+        cors: {
+          corsRules: [
+            {
+              id: "uploads",
+              allowedMethods: ["PUT", "POST"],
+              allowedOrigins: ["https://app.example.com", "https://*.example.org"],
+              allowedHeaders: ["Authorization", "x-amz-*"],
+              exposeHeaders: ["ETag"],
+              maxAgeSeconds: 600,
+            },
+            { allowedMethods: ["GET"], allowedOrigins: ["*"] },
+          ],
+        },
+      },
+      { cors: { corsRules: [{ allowedMethods: ["HEAD", "DELETE"], allowedOrigins: ["http://localhost"] }] } },
+    ],
+    states: [
+      [uploads, everyone],
+      [{ AllowedMethods: ["HEAD", "DELETE"], AllowedOrigins: ["http://localhost"] }],
+    ],
+    without: undefined,
+    read: (s3, Bucket) =>
+      orUndefined(s3.send(new GetBucketCorsCommand({ Bucket })).then((answer) => answer.CORSRules)),
+    write: (s3, Bucket) => putCors(s3, Bucket, [uploads, everyone]),
+    drift: (s3, Bucket) => putCors(s3, Bucket, [everyone, uploads]),
   },
 ];
