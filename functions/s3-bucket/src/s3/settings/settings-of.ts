@@ -11,6 +11,7 @@ import {
   objectLockConfigurationSpec,
   objectLockEnabledForBucketSpec,
 } from "./object-lock.ts";
+import { ownershipControls, ownershipControlsSpec } from "./ownership-controls.ts";
 import { policy, policySpec } from "./policy.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { replication, replicationSpec } from "./replication.ts";
@@ -23,6 +24,7 @@ export const settingsSpec = {
   objectLockConfiguration: objectLockConfigurationSpec.optional(),
   encryption: encryptionSpec.optional(),
   publicAccessBlock: publicAccessBlockSpec.optional(),
+  ownershipControls: ownershipControlsSpec.optional(),
   policy: policySpec.optional(),
   cors: corsSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
@@ -40,6 +42,7 @@ export const settingsOf = (
   spec: z.output<z.ZodObject<typeof settingsSpec>>,
 ): readonly Setting[] => [
   publicAccessBlock(call, spec.publicAccessBlock),
+  ownershipControls(call, spec.ownershipControls),
   policy(call, spec.policy),
   versioning(call, spec.versioning),
   objectLockConfiguration(call, spec.objectLockConfiguration),

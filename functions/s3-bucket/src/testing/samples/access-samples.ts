@@ -1,8 +1,11 @@
 import {
   type CORSRule,
   GetBucketCorsCommand,
+  GetBucketOwnershipControlsCommand,
   GetBucketPolicyCommand,
+  type ObjectOwnership,
   PutBucketCorsCommand,
+  PutBucketOwnershipControlsCommand,
   PutBucketPolicyCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
@@ -54,6 +57,11 @@ const uploads = {
 };
 const everyone = { AllowedMethods: ["GET"], AllowedOrigins: ["*"] };
 
+const putOwnership = (s3: S3Client, Bucket: string, ObjectOwnership: ObjectOwnership) =>
+  s3.send(
+    new PutBucketOwnershipControlsCommand({ Bucket, OwnershipControls: { Rules: [{ ObjectOwnership }] } }),
+  );
+
 /** Samples of the settings that define who may do what with a bucket, and from where. */
 export const accessSamples: readonly SettingSample[] = [
   {
@@ -99,5 +107,23 @@ export const accessSamples: readonly SettingSample[] = [
       orUndefined(s3.send(new GetBucketCorsCommand({ Bucket })).then((answer) => answer.CORSRules)),
     write: (s3, Bucket) => putCors(s3, Bucket, [uploads, everyone]),
     drift: (s3, Bucket) => putCors(s3, Bucket, [everyone, uploads]),
+  },
+  {
+    name: "ownershipControls",
+    specs: [
+      { ownershipControls: { rules: [{ objectOwnership: "BucketOwnerPreferred" }] } },
+      { ownershipControls: { rules: [{ objectOwnership: "BucketOwnerEnforced" }] } },
+    ],
+    states: [
+      { Rules: [{ ObjectOwnership: "BucketOwnerPreferred" }] },
+      { Rules: [{ ObjectOwnership: "BucketOwnerEnforced" }] },
+    ],
+    without: undefined,
+    read: (s3, Bucket) =>
+      orUndefined(
+        s3.send(new GetBucketOwnershipControlsCommand({ Bucket })).then((answer) => answer.OwnershipControls),
+      ),
+    write: (s3, Bucket) => putOwnership(s3, Bucket, "BucketOwnerPreferred"),
+    drift: (s3, Bucket) => putOwnership(s3, Bucket, "ObjectWriter"),
   },
 ];
