@@ -139,6 +139,7 @@ export async function answered<Answer>(
 
 /** The codes with which S3 refuses a configuration: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 const invalidValue: ReadonlySet<string> = new Set([
+  "AccessControlListNotSupported",
   "InvalidArgument",
   "InvalidBucketAclWithObjectOwnership",
   "InvalidBucketState",

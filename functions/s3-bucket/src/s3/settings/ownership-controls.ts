@@ -24,7 +24,11 @@ export const ownershipControlsSpec = z
     "Who owns the objects that other accounts upload. Left out: not changed, or deleted if this object has written it; " +
       "then the uploading account owns them, and ACLs apply.",
   );
-export type OwnershipControls = z.output<typeof ownershipControlsSpec>;
+type OwnershipControls = z.output<typeof ownershipControlsSpec>;
+
+/** True if the bucket is to have no access control list but its owner's. */
+export const isEnforced = (wanted: OwnershipControls | undefined): boolean =>
+  wanted?.rules[0]?.objectOwnership === "BucketOwnerEnforced";
 
 export const ownershipControls = (call: BucketCall, wanted: OwnershipControls | undefined) =>
   valueSetting(call, {

@@ -1,6 +1,7 @@
 import type { Setting } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
+import { acl, aclSpec } from "./acl.ts";
 import { cors, corsSpec } from "./cors.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
@@ -12,6 +13,7 @@ import {
   objectLockEnabledForBucketSpec,
 } from "./object-lock.ts";
 import { ownershipControls, ownershipControlsSpec } from "./ownership-controls.ts";
+import { isEnforced, ownershipControls, ownershipControlsSpec } from "./ownership-controls.ts";
 import { policy, policySpec } from "./policy.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { replication, replicationSpec } from "./replication.ts";
@@ -25,6 +27,7 @@ export const settingsSpec = {
   encryption: encryptionSpec.optional(),
   publicAccessBlock: publicAccessBlockSpec.optional(),
   ownershipControls: ownershipControlsSpec.optional(),
+  acl: aclSpec.optional(),
   policy: policySpec.optional(),
   cors: corsSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
@@ -42,7 +45,7 @@ export const settingsOf = (
   spec: z.output<z.ZodObject<typeof settingsSpec>>,
 ): readonly Setting[] => [
   publicAccessBlock(call, spec.publicAccessBlock),
-  ownershipControls(call, spec.ownershipControls),
+  ...ownershipAndAcl(call, spec),
   policy(call, spec.policy),
   versioning(call, spec.versioning),
   objectLockConfiguration(call, spec.objectLockConfiguration),
@@ -53,3 +56,10 @@ export const settingsOf = (
   logging(call, spec.logging),
   notification(call, spec.notification),
 ];
+
+/** S3 refuses BucketOwnerEnforced while the list has grants to others, and such grants once it is BucketOwnerEnforced. */
+function ownershipAndAcl(call: BucketCall, spec: BucketContext["spec"]): readonly Setting[] {
+  const ownership = ownershipControls(call, spec.ownershipControls);
+  const grants = acl(call, spec.acl);
+  return isEnforced(spec.ownershipControls) ? [grants, ownership] : [ownership, grants];
+}

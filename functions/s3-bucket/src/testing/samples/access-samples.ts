@@ -1,9 +1,12 @@
 import {
   type CORSRule,
+  GetBucketAclCommand,
   GetBucketCorsCommand,
   GetBucketOwnershipControlsCommand,
   GetBucketPolicyCommand,
+  type Grant,
   type ObjectOwnership,
+  PutBucketAclCommand,
   PutBucketCorsCommand,
   PutBucketOwnershipControlsCommand,
   PutBucketPolicyCommand,
@@ -61,6 +64,24 @@ const putOwnership = (s3: S3Client, Bucket: string, ObjectOwnership: ObjectOwner
   s3.send(
     new PutBucketOwnershipControlsCommand({ Bucket, OwnershipControls: { Rules: [{ ObjectOwnership }] } }),
   );
+
+/** The owner of all buckets of the server. */
+const owner = { ID: "75aa57f09aa0c8caeab4f8c24e99d10f8e7faeebf76c078efc7c6caea54ba06a" };
+const ownersGrant = {
+  Grantee: { Type: "CanonicalUser" as const, ...owner },
+  Permission: "FULL_CONTROL" as const,
+};
+const groups = "http://acs.amazonaws.com/groups";
+const logGrant = {
+  Grantee: { Type: "Group" as const, URI: `${groups}/s3/LogDelivery` },
+  Permission: "WRITE" as const,
+};
+const readersGrant = {
+  Grantee: { Type: "CanonicalUser" as const, ID: "a1b2c3" },
+  Permission: "READ_ACP" as const,
+};
+const putGrants = (s3: S3Client, Bucket: string, Grants: Grant[]) =>
+  s3.send(new PutBucketAclCommand({ Bucket, AccessControlPolicy: { Owner: owner, Grants } }));
 
 /** Samples of the settings that define who may do what with a bucket, and from where. */
 export const accessSamples: readonly SettingSample[] = [
@@ -125,5 +146,28 @@ export const accessSamples: readonly SettingSample[] = [
       ),
     write: (s3, Bucket) => putOwnership(s3, Bucket, "BucketOwnerPreferred"),
     drift: (s3, Bucket) => putOwnership(s3, Bucket, "ObjectWriter"),
+  },
+  {
+    name: "acl",
+    specs: [
+      {
+        acl: {
+          grants: [
+            { grantee: { type: "Group", uri: `${groups}/s3/LogDelivery` }, permission: "WRITE" },
+            { grantee: { type: "CanonicalUser", id: "a1b2c3" }, permission: "READ_ACP" },
+            { grantee: { type: "CanonicalUser", id: owner.ID }, permission: "FULL_CONTROL" },
+          ],
+        },
+      },
+      { acl: { canned: "public-read" } },
+    ],
+    states: [
+      [logGrant, readersGrant, ownersGrant],
+      [ownersGrant, { Grantee: { Type: "Group", URI: `${groups}/global/AllUsers` }, Permission: "READ" }],
+    ],
+    without: [ownersGrant],
+    read: async (s3, Bucket) => (await s3.send(new GetBucketAclCommand({ Bucket }))).Grants,
+    write: (s3, Bucket) => putGrants(s3, Bucket, [logGrant, readersGrant, ownersGrant]),
+    drift: (s3, Bucket) => putGrants(s3, Bucket, [readersGrant, ownersGrant]),
   },
 ];
