@@ -18,6 +18,7 @@ import { policy, policySpec } from "./policy.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { replication, replicationSpec } from "./replication.ts";
 import { versioning, versioningSpec } from "./versioning.ts";
+import { website, websiteSpec } from "./website.ts";
 
 /** The fields of a spec that are settings of the bucket. */
 export const settingsSpec = {
@@ -30,6 +31,7 @@ export const settingsSpec = {
   acl: aclSpec.optional(),
   policy: policySpec.optional(),
   cors: corsSpec.optional(),
+  website: websiteSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
   replication: replicationSpec.optional(),
   logging: loggingSpec.optional(),
@@ -51,6 +53,7 @@ export const settingsOf = (
   objectLockConfiguration(call, spec.objectLockConfiguration),
   encryption(call, spec.encryption),
   cors(call, spec.cors),
+  website(call, spec.website),
   lifecycle(call, spec.lifecycle),
   replication(call, spec.replication),
   logging(call, spec.logging),

@@ -4,13 +4,16 @@ import {
   GetBucketCorsCommand,
   GetBucketOwnershipControlsCommand,
   GetBucketPolicyCommand,
+  GetBucketWebsiteCommand,
   type Grant,
   type ObjectOwnership,
   PutBucketAclCommand,
   PutBucketCorsCommand,
   PutBucketOwnershipControlsCommand,
   PutBucketPolicyCommand,
+  PutBucketWebsiteCommand,
   type S3Client,
+  type WebsiteConfiguration,
 } from "@aws-sdk/client-s3";
 import { orUndefined, type SettingSample } from "./setting-sample.ts";
 
@@ -82,6 +85,25 @@ const readersGrant = {
 };
 const putGrants = (s3: S3Client, Bucket: string, Grants: Grant[]) =>
   s3.send(new PutBucketAclCommand({ Bucket, AccessControlPolicy: { Owner: owner, Grants } }));
+
+const site = {
+  IndexDocument: { Suffix: "index.html" },
+  ErrorDocument: { Key: "errors/404.html" },
+  RoutingRules: [
+    {
+      Condition: { HttpErrorCodeReturnedEquals: "404", KeyPrefixEquals: "docs/" },
+      Redirect: {
+        HostName: "docs.example.com",
+        HttpRedirectCode: "302",
+        Protocol: "https" as const,
+        ReplaceKeyPrefixWith: "documents/",
+      },
+    },
+    { Redirect: { ReplaceKeyWith: "moved.html" } },
+  ],
+};
+const putWebsite = (s3: S3Client, Bucket: string, WebsiteConfiguration: WebsiteConfiguration) =>
+  s3.send(new PutBucketWebsiteCommand({ Bucket, WebsiteConfiguration }));
 
 /** Samples of the settings that define who may do what with a bucket, and from where. */
 export const accessSamples: readonly SettingSample[] = [
@@ -169,5 +191,44 @@ export const accessSamples: readonly SettingSample[] = [
     read: async (s3, Bucket) => (await s3.send(new GetBucketAclCommand({ Bucket }))).Grants,
     write: (s3, Bucket) => putGrants(s3, Bucket, [logGrant, readersGrant, ownersGrant]),
     drift: (s3, Bucket) => putGrants(s3, Bucket, [readersGrant, ownersGrant]),
+  },
+  {
+    name: "website",
+    specs: [
+      {
+        website: {
+          indexDocument: { suffix: "index.html" },
+          errorDocument: { key: "errors/404.html" },
+          routingRules: [
+            {
+              condition: { httpErrorCodeReturnedEquals: "404", keyPrefixEquals: "docs/" },
+              redirect: {
+                hostName: "docs.example.com",
+                httpRedirectCode: "302",
+                protocol: "https",
+                replaceKeyPrefixWith: "documents/",
+              },
+            },
+            { redirect: { replaceKeyWith: "moved.html" } },
+          ],
+        },
+      },
+      { website: { redirectAllRequestsTo: { hostName: "www.example.com", protocol: "http" } } },
+    ],
+    states: [site, { RedirectAllRequestsTo: { HostName: "www.example.com", Protocol: "http" } }],
+    without: undefined,
+    read: (s3, Bucket) =>
+      orUndefined(
+        s3
+          .send(new GetBucketWebsiteCommand({ Bucket }))
+          .then(({ IndexDocument, ErrorDocument, RedirectAllRequestsTo, RoutingRules }) => ({
+            IndexDocument,
+            ErrorDocument,
+            RedirectAllRequestsTo,
+            RoutingRules,
+          })),
+      ),
+    write: (s3, Bucket) => putWebsite(s3, Bucket, site),
+    drift: (s3, Bucket) => putWebsite(s3, Bucket, { ...site, RoutingRules: site.RoutingRules.toReversed() }),
   },
 ];
