@@ -1,6 +1,7 @@
 import type { Setting } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
+import { accelerate, accelerateSpec } from "./accelerate.ts";
 import { acl, aclSpec } from "./acl.ts";
 import { cors, corsSpec } from "./cors.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
@@ -32,6 +33,7 @@ export const settingsSpec = {
   policy: policySpec.optional(),
   cors: corsSpec.optional(),
   website: websiteSpec.optional(),
+  accelerate: accelerateSpec.optional(),
   lifecycle: lifecycleSpec.optional(),
   replication: replicationSpec.optional(),
   logging: loggingSpec.optional(),
@@ -54,6 +56,7 @@ export const settingsOf = (
   encryption(call, spec.encryption),
   cors(call, spec.cors),
   website(call, spec.website),
+  accelerate(call, spec.accelerate),
   lifecycle(call, spec.lifecycle),
   replication(call, spec.replication),
   logging(call, spec.logging),

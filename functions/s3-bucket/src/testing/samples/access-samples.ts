@@ -1,5 +1,7 @@
 import {
+  type BucketAccelerateStatus,
   type CORSRule,
+  GetBucketAccelerateConfigurationCommand,
   GetBucketAclCommand,
   GetBucketCorsCommand,
   GetBucketOwnershipControlsCommand,
@@ -7,6 +9,7 @@ import {
   GetBucketWebsiteCommand,
   type Grant,
   type ObjectOwnership,
+  PutBucketAccelerateConfigurationCommand,
   PutBucketAclCommand,
   PutBucketCorsCommand,
   PutBucketOwnershipControlsCommand,
@@ -104,6 +107,9 @@ const site = {
 };
 const putWebsite = (s3: S3Client, Bucket: string, WebsiteConfiguration: WebsiteConfiguration) =>
   s3.send(new PutBucketWebsiteCommand({ Bucket, WebsiteConfiguration }));
+
+const putAccelerate = (s3: S3Client, Bucket: string, Status: BucketAccelerateStatus) =>
+  s3.send(new PutBucketAccelerateConfigurationCommand({ Bucket, AccelerateConfiguration: { Status } }));
 
 /** Samples of the settings that define who may do what with a bucket, and from where. */
 export const accessSamples: readonly SettingSample[] = [
@@ -230,5 +236,15 @@ export const accessSamples: readonly SettingSample[] = [
       ),
     write: (s3, Bucket) => putWebsite(s3, Bucket, site),
     drift: (s3, Bucket) => putWebsite(s3, Bucket, { ...site, RoutingRules: site.RoutingRules.toReversed() }),
+  },
+  {
+    name: "accelerate",
+    specs: [{ accelerate: { status: "Enabled" } }, { accelerate: { status: "Suspended" } }],
+    states: ["Enabled", "Suspended"],
+    without: "Suspended",
+    read: async (s3, Bucket) =>
+      (await s3.send(new GetBucketAccelerateConfigurationCommand({ Bucket }))).Status,
+    write: (s3, Bucket) => putAccelerate(s3, Bucket, "Enabled"),
+    drift: (s3, Bucket) => putAccelerate(s3, Bucket, "Suspended"),
   },
 ];
