@@ -75,10 +75,12 @@ export function writtenAfter(
     const kept = [...wanted.keys(), ...removed].map(
       (id) => [itemPath(name, id), before[itemPath(name, id)]] as const,
     );
-    const now = [...wanted].map(([id, value]) => [itemPath(name, id), digestOf(value)] as const);
+    const now = [...wanted]
+      .filter(([id]) => isWritten || refusal.written.includes(id))
+      .map(([id, value]) => [itemPath(name, id), digestOf(value)] as const);
     const isOurs = ([path]: readonly [string, unknown]): boolean =>
       before[path] !== undefined || isAnnounced(path);
-    return [...kept, ...(isWritten ? now.filter(isOurs) : [])];
+    return [...kept, ...now.filter(isOurs)];
   });
   return Object.fromEntries(
     written.flatMap(([path, digest]) => (digest === undefined ? [] : [[path, digest] as const])),

@@ -18,9 +18,12 @@ export class SettingRefusal {
   readonly reason: string;
   /** A sentence, with what to do. */
   readonly message: string;
-  constructor(reason: string, message: string) {
+  /** The ids of the items that the server took all the same, if it takes them one by one. */
+  readonly written: readonly string[];
+  constructor(reason: string, message: string, written: readonly string[] = []) {
     this.reason = reason;
     this.message = message;
+    this.written = written;
   }
 }
 
