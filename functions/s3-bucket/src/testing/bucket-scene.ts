@@ -19,6 +19,7 @@ import { bucketController } from "../bucket-controller.ts";
 import { s3ConfigSchema } from "../config.ts";
 import { type BucketPorts, s3BucketPorts } from "../s3/s3-bucket-port.ts";
 import { type BucketHandle, bucketHandle, s3ClientOf } from "./bucket-handle.ts";
+import { s3ConfigurationsStub } from "./s3-configurations-stub.ts";
 import { startS3FaultProxy } from "./s3-fault-proxy.ts";
 
 type Result = ReconcileResult<typeof Bucket>;
@@ -47,7 +48,9 @@ export type BucketScene = Awaited<ReturnType<typeof openBucketScene>>;
 /** A real S3 server, the function in front of a proxy, and a client of its own to see and do things behind its back. */
 export async function openBucketScene(timeout = "5s") {
   const server = await startS3();
-  const proxy = await startS3FaultProxy(server.url);
+  const stub = s3ConfigurationsStub();
+  const proxy = await startS3FaultProxy(server.url, { stub });
+  const direct = await startS3FaultProxy(server.url, { stub, recordsCalls: false });
   const ports = s3BucketPorts(
     s3ConfigSchema.parse({
       s3Endpoint: proxy.url,
@@ -56,7 +59,7 @@ export async function openBucketScene(timeout = "5s") {
     }),
   );
   const { accessKeyId, secretAccessKey } = server;
-  const s3 = s3ClientOf(server);
+  const s3 = s3ClientOf({ ...server, url: direct.url });
   const secrets = new Map<string, Record<string, string>>([["keys", { accessKeyId, secretAccessKey }]]);
   const logged: object[] = [];
   const object = (...asked: ObjectOptions) => testObject({ ports, secrets, logged, s3 }, ...asked);
@@ -79,6 +82,7 @@ export async function openBucketScene(timeout = "5s") {
       ports.close();
       s3.destroy();
       await proxy.close();
+      await direct.close();
       await server.stop();
     },
   };

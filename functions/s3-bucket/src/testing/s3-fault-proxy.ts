@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import type { S3Stub } from "./s3-configurations-stub.ts";
 
 /** One request, as S3 names it. */
 export interface S3Call {
@@ -56,8 +57,18 @@ export interface S3FaultProxy {
   close(): Promise<void>;
 }
 
+interface ProxyOptions {
+  /** Answers calls in place of the server. */
+  readonly stub?: S3Stub;
+  /** Default true. */
+  readonly recordsCalls?: boolean;
+}
+
 /** A proxy between the function and an S3 server: records the calls, and breaks them on demand. */
-export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
+export async function startS3FaultProxy(
+  target: string,
+  { stub, recordsCalls = true }: ProxyOptions = {},
+): Promise<S3FaultProxy> {
   const calls: S3Call[] = [];
   const server = createServer((asked, answer) => void serve(asked, answer));
   server.listen(0, "127.0.0.1");
@@ -88,7 +99,7 @@ export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
       headers,
       body: body.toString(),
     };
-    calls.push(call);
+    if (recordsCalls) calls.push(call);
     const fault = await proxy.fault(call);
     if (fault === "hang") return;
     if (fault === "cut-before") return void asked.socket.destroy();
@@ -101,12 +112,8 @@ export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
       return void answer.end("body" in fault ? fault.body : errorBody(fault.code));
     }
     const changed = typeof fault === "object" ? fault : undefined;
-    const reply = await forwarded(
-      `${target}${call.url}${pageOf(call, proxy.pageSize)}`,
-      asked,
-      changed?.asked,
-      body,
-    );
+    const url = `${target}${call.url}${pageOf(call, proxy.pageSize)}`;
+    const reply = stubbed(stub, call) ?? (await forwarded(url, asked, changed?.asked, body));
     call.served = reply.status;
     if (fault === "cut-after") return void asked.socket.destroy();
     const { status, body: text } = changed?.answered({ ...reply, body: reply.body.toString() }) ?? reply;
@@ -114,6 +121,13 @@ export async function startS3FaultProxy(target: string): Promise<S3FaultProxy> {
     answer.writeHead(status, changed === undefined ? reply.headers : headersOfChanged(reply.headers));
     answer.end(text);
   }
+}
+
+function stubbed(stub: S3Stub | undefined, call: S3Call) {
+  const answer = stub?.(call);
+  return (
+    answer && { ...answer, headers: { "content-type": "application/xml" }, body: Buffer.from(answer.body) }
+  );
 }
 
 async function closeServer(server: Server): Promise<void> {

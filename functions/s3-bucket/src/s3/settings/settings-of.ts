@@ -13,7 +13,6 @@ import {
   objectLockConfigurationSpec,
   objectLockEnabledForBucketSpec,
 } from "./object-lock.ts";
-import { ownershipControls, ownershipControlsSpec } from "./ownership-controls.ts";
 import { isEnforced, ownershipControls, ownershipControlsSpec } from "./ownership-controls.ts";
 import { policy, policySpec } from "./policy.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
