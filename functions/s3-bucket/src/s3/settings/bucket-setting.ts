@@ -145,9 +145,11 @@ const invalidValue: ReadonlySet<string> = new Set([
   "InvalidBucketState",
   "InvalidPolicyDocument",
   "InvalidRequest",
+  "InvalidS3DestinationBucket",
   "InvalidTargetBucketForLogging",
   "KMS.NotFoundException",
   "MalformedACLError",
   "MalformedPolicy",
   "MalformedXML",
+  "TooManyConfigurations",
 ]);

@@ -4,6 +4,7 @@ import type { BucketCall } from "../bucket-call.ts";
 import { accelerate, accelerateSpec } from "./accelerate.ts";
 import { acl, aclSpec } from "./acl.ts";
 import { cors, corsSpec } from "./cors.ts";
+import { analytics, analyticsSpec } from "./analytics.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
 import { logging, loggingSpec } from "./logging.ts";
@@ -37,6 +38,7 @@ export const settingsSpec = {
   replication: replicationSpec.optional(),
   logging: loggingSpec.optional(),
   notification: notificationSpec.optional(),
+  analytics: analyticsSpec.optional(),
 };
 
 /**
@@ -60,6 +62,7 @@ export const settingsOf = (
   replication(call, spec.replication),
   logging(call, spec.logging),
   notification(call, spec.notification),
+  analytics(call, spec.analytics),
 ];
 
 /** S3 refuses BucketOwnerEnforced while the list has grants to others, and such grants once it is BucketOwnerEnforced. */
