@@ -6,6 +6,7 @@ import { acl, aclSpec } from "./acl.ts";
 import { cors, corsSpec } from "./cors.ts";
 import { analytics, analyticsSpec } from "./analytics.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
+import { intelligentTiering, intelligentTieringSpec } from "./intelligent-tiering.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
 import { logging, loggingSpec } from "./logging.ts";
 import { notification, notificationSpec } from "./notification.ts";
@@ -39,6 +40,7 @@ export const settingsSpec = {
   logging: loggingSpec.optional(),
   notification: notificationSpec.optional(),
   analytics: analyticsSpec.optional(),
+  intelligentTiering: intelligentTieringSpec.optional(),
 };
 
 /**
@@ -62,6 +64,7 @@ export const settingsOf = (
   replication(call, spec.replication),
   logging(call, spec.logging),
   notification(call, spec.notification),
+  intelligentTiering(call, spec.intelligentTiering),
   analytics(call, spec.analytics),
 ];
 

@@ -1,7 +1,10 @@
 import {
   type AnalyticsConfiguration,
+  type IntelligentTieringConfiguration,
   ListBucketAnalyticsConfigurationsCommand,
+  ListBucketIntelligentTieringConfigurationsCommand,
   PutBucketAnalyticsConfigurationCommand,
+  PutBucketIntelligentTieringConfigurationCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
 import type { SettingSample } from "./setting-sample.ts";
@@ -14,6 +17,15 @@ const putAnalytics = (s3: S3Client, Bucket: string) => (AnalyticsConfiguration: 
       AnalyticsConfiguration,
     }),
   );
+const putTiering =
+  (s3: S3Client, Bucket: string) => (IntelligentTieringConfiguration: IntelligentTieringConfiguration) =>
+    s3.send(
+      new PutBucketIntelligentTieringConfigurationCommand({
+        Bucket,
+        Id: IntelligentTieringConfiguration.Id,
+        IntelligentTieringConfiguration,
+      }),
+    );
 
 const analyses: readonly AnalyticsConfiguration[] = [
   { Id: "all", StorageClassAnalysis: {} },
@@ -34,6 +46,19 @@ const analyses: readonly AnalyticsConfiguration[] = [
       },
     },
   },
+];
+
+const tierings: readonly IntelligentTieringConfiguration[] = [
+  {
+    Id: "cold",
+    Status: "Enabled",
+    Filter: { Tag: { Key: "team", Value: "a" } },
+    Tierings: [
+      { Days: 200, AccessTier: "DEEP_ARCHIVE_ACCESS" },
+      { Days: 90, AccessTier: "ARCHIVE_ACCESS" },
+    ],
+  },
+  { Id: "off", Status: "Disabled", Tierings: [{ Days: 730, AccessTier: "DEEP_ARCHIVE_ACCESS" }] },
 ];
 
 const each = async <Item>(items: readonly Item[], put: (item: Item) => Promise<unknown>): Promise<void> => {
@@ -73,5 +98,69 @@ export const keyedSamples: readonly SettingSample[] = [
     write: (s3, Bucket) => each(analyses, putAnalytics(s3, Bucket)),
     drift: (s3, Bucket) =>
       putAnalytics(s3, Bucket)({ Id: "all", Filter: { Prefix: "a" }, StorageClassAnalysis: {} }),
+  },
+  {
+    name: "intelligentTiering",
+    specs: [
+      {
+        intelligentTiering: [
+          {
+            id: "cold",
+            filter: { tag: { key: "team", value: "a" } },
+            tierings: [
+              { days: 200, accessTier: "DEEP_ARCHIVE_ACCESS" },
+              { days: 90, accessTier: "ARCHIVE_ACCESS" },
+            ],
+          },
+          { id: "off", status: "Disabled", tierings: [{ days: 730, accessTier: "DEEP_ARCHIVE_ACCESS" }] },
+        ],
+      },
+      {
+        intelligentTiering: [
+          {
+            id: "off",
+            filter: {
+              and: {
+                prefix: "a/",
+                tags: [
+                  { key: "team", value: "a" },
+                  { key: "old", value: "" },
+                ],
+              },
+            },
+            tierings: [{ days: 125, accessTier: "ARCHIVE_ACCESS" }],
+          },
+        ],
+      },
+    ],
+    states: [
+      tierings,
+      [
+        {
+          Id: "off",
+          Status: "Enabled",
+          Filter: {
+            And: {
+              Prefix: "a/",
+              Tags: [
+                { Key: "team", Value: "a" },
+                { Key: "old", Value: "" },
+              ],
+            },
+          },
+          Tierings: [{ Days: 125, AccessTier: "ARCHIVE_ACCESS" }],
+        },
+      ],
+    ],
+    without: undefined,
+    read: async (s3, Bucket) =>
+      (await s3.send(new ListBucketIntelligentTieringConfigurationsCommand({ Bucket })))
+        .IntelligentTieringConfigurationList,
+    write: (s3, Bucket) => each(tierings, putTiering(s3, Bucket)),
+    drift: (s3, Bucket) =>
+      putTiering(
+        s3,
+        Bucket,
+      )({ Id: "off", Status: "Disabled", Tierings: [{ Days: 180, AccessTier: "DEEP_ARCHIVE_ACCESS" }] }),
   },
 ];
