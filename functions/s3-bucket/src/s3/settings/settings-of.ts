@@ -7,6 +7,7 @@ import { cors, corsSpec } from "./cors.ts";
 import { analytics, analyticsSpec } from "./analytics.ts";
 import { encryption, encryptionSpec } from "./encryption.ts";
 import { intelligentTiering, intelligentTieringSpec } from "./intelligent-tiering.ts";
+import { inventory, inventorySpec } from "./inventory.ts";
 import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
 import { logging, loggingSpec } from "./logging.ts";
 import { notification, notificationSpec } from "./notification.ts";
@@ -41,6 +42,7 @@ export const settingsSpec = {
   notification: notificationSpec.optional(),
   analytics: analyticsSpec.optional(),
   intelligentTiering: intelligentTieringSpec.optional(),
+  inventory: inventorySpec.optional(),
 };
 
 /**
@@ -65,6 +67,7 @@ export const settingsOf = (
   logging(call, spec.logging),
   notification(call, spec.notification),
   intelligentTiering(call, spec.intelligentTiering),
+  inventory(call, spec.inventory),
   analytics(call, spec.analytics),
 ];
 

@@ -1,10 +1,13 @@
 import {
   type AnalyticsConfiguration,
   type IntelligentTieringConfiguration,
+  type InventoryConfiguration,
   ListBucketAnalyticsConfigurationsCommand,
   ListBucketIntelligentTieringConfigurationsCommand,
+  ListBucketInventoryConfigurationsCommand,
   PutBucketAnalyticsConfigurationCommand,
   PutBucketIntelligentTieringConfigurationCommand,
+  PutBucketInventoryConfigurationCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
 import type { SettingSample } from "./setting-sample.ts";
@@ -26,6 +29,14 @@ const putTiering =
         IntelligentTieringConfiguration,
       }),
     );
+const putInventory = (s3: S3Client, Bucket: string) => (InventoryConfiguration: InventoryConfiguration) =>
+  s3.send(
+    new PutBucketInventoryConfigurationCommand({
+      Bucket,
+      Id: InventoryConfiguration.Id,
+      InventoryConfiguration,
+    }),
+  );
 
 const analyses: readonly AnalyticsConfiguration[] = [
   { Id: "all", StorageClassAnalysis: {} },
@@ -59,6 +70,35 @@ const tierings: readonly IntelligentTieringConfiguration[] = [
     ],
   },
   { Id: "off", Status: "Disabled", Tierings: [{ Days: 730, AccessTier: "DEEP_ARCHIVE_ACCESS" }] },
+];
+
+const inventories: readonly InventoryConfiguration[] = [
+  {
+    Id: "daily",
+    IsEnabled: true,
+    Filter: { Prefix: "data/" },
+    Destination: {
+      S3BucketDestination: {
+        AccountId: "123456789012",
+        Bucket: "arn:aws:s3:::reports",
+        Format: "Parquet",
+        Prefix: "inventory",
+        Encryption: { SSEKMS: { KeyId: "arn:aws:kms:us-east-1:123456789012:key/0d1e2f30" } },
+      },
+    },
+    Schedule: { Frequency: "Daily" },
+    IncludedObjectVersions: "Current",
+    OptionalFields: ["Size", "ETag", "StorageClass"],
+  },
+  {
+    Id: "weekly",
+    IsEnabled: false,
+    Destination: {
+      S3BucketDestination: { Bucket: "arn:aws:s3:::reports", Format: "CSV", Encryption: { SSES3: {} } },
+    },
+    Schedule: { Frequency: "Weekly" },
+    IncludedObjectVersions: "All",
+  },
 ];
 
 const each = async <Item>(items: readonly Item[], put: (item: Item) => Promise<unknown>): Promise<void> => {
@@ -162,5 +202,88 @@ export const keyedSamples: readonly SettingSample[] = [
         s3,
         Bucket,
       )({ Id: "off", Status: "Disabled", Tierings: [{ Days: 180, AccessTier: "DEEP_ARCHIVE_ACCESS" }] }),
+  },
+  {
+    name: "inventory",
+    specs: [
+      {
+        inventory: [
+          {
+            id: "daily",
+            filter: { prefix: "data/" },
+            destination: {
+              s3BucketDestination: {
+                accountId: "123456789012",
+                bucket: "arn:aws:s3:::reports",
+                format: "Parquet",
+                prefix: "inventory",
+                encryption: { sseKms: { keyId: "arn:aws:kms:us-east-1:123456789012:key/0d1e2f30" } },
+              },
+            },
+            schedule: { frequency: "Daily" },
+            includedObjectVersions: "Current",
+            optionalFields: ["Size", "ETag", "StorageClass"],
+          },
+          {
+            id: "weekly",
+            isEnabled: false,
+            destination: {
+              s3BucketDestination: {
+                bucket: "arn:aws:s3:::reports",
+                format: "CSV",
+                encryption: { sseS3: {} },
+              },
+            },
+            schedule: { frequency: "Weekly" },
+            includedObjectVersions: "All",
+          },
+        ],
+      },
+      {
+        inventory: [
+          {
+            id: "daily",
+            destination: { s3BucketDestination: { bucket: "arn:aws:s3:::lists", format: "ORC" } },
+            schedule: { frequency: "Weekly" },
+            includedObjectVersions: "All",
+            optionalFields: ["ChecksumAlgorithm"],
+          },
+        ],
+      },
+    ],
+    states: [
+      inventories,
+      [
+        {
+          Id: "daily",
+          IsEnabled: true,
+          Destination: { S3BucketDestination: { Bucket: "arn:aws:s3:::lists", Format: "ORC" } },
+          Schedule: { Frequency: "Weekly" },
+          IncludedObjectVersions: "All",
+          OptionalFields: ["ChecksumAlgorithm"],
+        },
+      ],
+    ],
+    without: undefined,
+    read: async (s3, Bucket) =>
+      (await s3.send(new ListBucketInventoryConfigurationsCommand({ Bucket }))).InventoryConfigurationList,
+    write: (s3, Bucket) => each(inventories, putInventory(s3, Bucket)),
+    drift: (s3, Bucket) =>
+      putInventory(
+        s3,
+        Bucket,
+      )({
+        Id: "weekly",
+        IsEnabled: false,
+        Destination: {
+          S3BucketDestination: {
+            Bucket: "arn:aws:s3:::reports",
+            Format: "CSV",
+            Encryption: { SSEKMS: { KeyId: "other" } },
+          },
+        },
+        Schedule: { Frequency: "Weekly" },
+        IncludedObjectVersions: "All",
+      }),
   },
 ];
