@@ -18,6 +18,7 @@ import {
 } from "./object-lock.ts";
 import { isEnforced, ownershipControls, ownershipControlsSpec } from "./ownership-controls.ts";
 import { policy, policySpec } from "./policy.ts";
+import { metrics, metricsSpec } from "./metrics.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { replication, replicationSpec } from "./replication.ts";
 import { versioning, versioningSpec } from "./versioning.ts";
@@ -43,6 +44,7 @@ export const settingsSpec = {
   analytics: analyticsSpec.optional(),
   intelligentTiering: intelligentTieringSpec.optional(),
   inventory: inventorySpec.optional(),
+  metrics: metricsSpec.optional(),
 };
 
 /**
@@ -69,6 +71,7 @@ export const settingsOf = (
   intelligentTiering(call, spec.intelligentTiering),
   inventory(call, spec.inventory),
   analytics(call, spec.analytics),
+  metrics(call, spec.metrics),
 ];
 
 /** S3 refuses BucketOwnerEnforced while the list has grants to others, and such grants once it is BucketOwnerEnforced. */

@@ -5,9 +5,12 @@ import {
   ListBucketAnalyticsConfigurationsCommand,
   ListBucketIntelligentTieringConfigurationsCommand,
   ListBucketInventoryConfigurationsCommand,
+  ListBucketMetricsConfigurationsCommand,
+  type MetricsConfiguration,
   PutBucketAnalyticsConfigurationCommand,
   PutBucketIntelligentTieringConfigurationCommand,
   PutBucketInventoryConfigurationCommand,
+  PutBucketMetricsConfigurationCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
 import type { SettingSample } from "./setting-sample.ts";
@@ -36,6 +39,10 @@ const putInventory = (s3: S3Client, Bucket: string) => (InventoryConfiguration: 
       Id: InventoryConfiguration.Id,
       InventoryConfiguration,
     }),
+  );
+const putMetrics = (s3: S3Client, Bucket: string) => (MetricsConfiguration: MetricsConfiguration) =>
+  s3.send(
+    new PutBucketMetricsConfigurationCommand({ Bucket, Id: MetricsConfiguration.Id, MetricsConfiguration }),
   );
 
 const analyses: readonly AnalyticsConfiguration[] = [
@@ -98,6 +105,17 @@ const inventories: readonly InventoryConfiguration[] = [
     },
     Schedule: { Frequency: "Weekly" },
     IncludedObjectVersions: "All",
+  },
+];
+
+const accessPoint = "arn:aws:s3:us-east-1:123456789012:accesspoint/readers";
+const counts: readonly MetricsConfiguration[] = [
+  { Id: "all" },
+  {
+    Id: "by.team-a_1",
+    Filter: {
+      And: { Prefix: "a/", Tags: [{ Key: "team", Value: "a" }], AccessPointArn: accessPoint },
+    },
   },
 ];
 
@@ -285,5 +303,28 @@ export const keyedSamples: readonly SettingSample[] = [
         Schedule: { Frequency: "Weekly" },
         IncludedObjectVersions: "All",
       }),
+  },
+  {
+    name: "metrics",
+    specs: [
+      {
+        metrics: [
+          { id: "all" },
+          {
+            id: "by.team-a_1",
+            filter: {
+              and: { prefix: "a/", tags: [{ key: "team", value: "a" }], accessPointArn: accessPoint },
+            },
+          },
+        ],
+      },
+      { metrics: [{ id: "by.team-a_1", filter: { accessPointArn: accessPoint } }] },
+    ],
+    states: [counts, [{ Id: "by.team-a_1", Filter: { AccessPointArn: accessPoint } }]],
+    without: undefined,
+    read: async (s3, Bucket) =>
+      (await s3.send(new ListBucketMetricsConfigurationsCommand({ Bucket }))).MetricsConfigurationList,
+    write: (s3, Bucket) => each(counts, putMetrics(s3, Bucket)),
+    drift: (s3, Bucket) => putMetrics(s3, Bucket)({ Id: "all", Filter: { Tag: { Key: "a", Value: "b" } } }),
   },
 ];
