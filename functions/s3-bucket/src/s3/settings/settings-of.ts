@@ -21,6 +21,7 @@ import { policy, policySpec } from "./policy.ts";
 import { metrics, metricsSpec } from "./metrics.ts";
 import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
 import { replication, replicationSpec } from "./replication.ts";
+import { requestPayment, requestPaymentSpec } from "./request-payment.ts";
 import { versioning, versioningSpec } from "./versioning.ts";
 import { website, websiteSpec } from "./website.ts";
 
@@ -45,6 +46,7 @@ export const settingsSpec = {
   intelligentTiering: intelligentTieringSpec.optional(),
   inventory: inventorySpec.optional(),
   metrics: metricsSpec.optional(),
+  requestPayment: requestPaymentSpec.optional(),
 };
 
 /**
@@ -69,6 +71,7 @@ export const settingsOf = (
   logging(call, spec.logging),
   notification(call, spec.notification),
   intelligentTiering(call, spec.intelligentTiering),
+  requestPayment(call, spec.requestPayment),
   inventory(call, spec.inventory),
   analytics(call, spec.analytics),
   metrics(call, spec.metrics),

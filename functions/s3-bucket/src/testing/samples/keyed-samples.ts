@@ -1,5 +1,6 @@
 import {
   type AnalyticsConfiguration,
+  GetBucketRequestPaymentCommand,
   type IntelligentTieringConfiguration,
   type InventoryConfiguration,
   ListBucketAnalyticsConfigurationsCommand,
@@ -7,10 +8,12 @@ import {
   ListBucketInventoryConfigurationsCommand,
   ListBucketMetricsConfigurationsCommand,
   type MetricsConfiguration,
+  type Payer,
   PutBucketAnalyticsConfigurationCommand,
   PutBucketIntelligentTieringConfigurationCommand,
   PutBucketInventoryConfigurationCommand,
   PutBucketMetricsConfigurationCommand,
+  PutBucketRequestPaymentCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
 import type { SettingSample } from "./setting-sample.ts";
@@ -44,6 +47,8 @@ const putMetrics = (s3: S3Client, Bucket: string) => (MetricsConfiguration: Metr
   s3.send(
     new PutBucketMetricsConfigurationCommand({ Bucket, Id: MetricsConfiguration.Id, MetricsConfiguration }),
   );
+const putPayer = (s3: S3Client, Bucket: string, Payer: Payer) =>
+  s3.send(new PutBucketRequestPaymentCommand({ Bucket, RequestPaymentConfiguration: { Payer } }));
 
 const analyses: readonly AnalyticsConfiguration[] = [
   { Id: "all", StorageClassAnalysis: {} },
@@ -326,5 +331,14 @@ export const keyedSamples: readonly SettingSample[] = [
       (await s3.send(new ListBucketMetricsConfigurationsCommand({ Bucket }))).MetricsConfigurationList,
     write: (s3, Bucket) => each(counts, putMetrics(s3, Bucket)),
     drift: (s3, Bucket) => putMetrics(s3, Bucket)({ Id: "all", Filter: { Tag: { Key: "a", Value: "b" } } }),
+  },
+  {
+    name: "requestPayment",
+    specs: [{ requestPayment: { payer: "Requester" } }, { requestPayment: { payer: "BucketOwner" } }],
+    states: ["Requester", "BucketOwner"],
+    without: "BucketOwner",
+    read: async (s3, Bucket) => (await s3.send(new GetBucketRequestPaymentCommand({ Bucket }))).Payer,
+    write: (s3, Bucket) => putPayer(s3, Bucket, "Requester"),
+    drift: (s3, Bucket) => putPayer(s3, Bucket, "BucketOwner"),
   },
 ];
