@@ -10,7 +10,7 @@ import type { BucketCall } from "../bucket-call.ts";
 import { toApi } from "./api-shape.ts";
 import { isList, sorted } from "./canonical.ts";
 import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
-import { withCanonicalFilter } from "./object-filter.ts";
+import { withCanonicalFilter } from "./configuration-filter.ts";
 
 const optionalField = z.enum([
   "BucketKeyStatus",

@@ -7,7 +7,7 @@ import {
 import { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
 import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
-import { conditionsOf, conditionsSpec, filterToApi, withCanonicalFilter } from "./object-filter.ts";
+import { conditionsOf, conditionsSpec, filterToApi, withCanonicalFilter } from "./configuration-filter.ts";
 
 const accessPointArn = z.string().min(1).max(2048).optional();
 

@@ -49,14 +49,13 @@ export const settingsSpec = {
   requestPayment: requestPaymentSpec.optional(),
 };
 
+type Spec = z.output<z.ZodObject<typeof settingsSpec>>;
+
 /**
  * The settings of a bucket, in the order in which they are written: protection before what it protects from, and
  * versioning before what needs it.
  */
-export const settingsOf = (
-  call: BucketCall,
-  spec: z.output<z.ZodObject<typeof settingsSpec>>,
-): readonly Setting[] => [
+export const settingsOf = (call: BucketCall, spec: Spec): readonly Setting[] => [
   publicAccessBlock(call, spec.publicAccessBlock),
   ...ownershipAndAcl(call, spec),
   policy(call, spec.policy),
@@ -78,7 +77,7 @@ export const settingsOf = (
 ];
 
 /** S3 refuses BucketOwnerEnforced while the list has grants to others, and such grants once it is BucketOwnerEnforced. */
-function ownershipAndAcl(call: BucketCall, spec: BucketContext["spec"]): readonly Setting[] {
+function ownershipAndAcl(call: BucketCall, spec: Spec): readonly Setting[] {
   const ownership = ownershipControls(call, spec.ownershipControls);
   const grants = acl(call, spec.acl);
   return isEnforced(spec.ownershipControls) ? [grants, ownership] : [ownership, grants];

@@ -5,4 +5,9 @@ import { keyedSamples } from "./keyed-samples.ts";
 import type { SettingSample } from "./setting-sample.ts";
 
 /** A sample of every setting. */
-export const settingSamples: readonly SettingSample[] = [...coreSamples, ...flowSamples, ...accessSamples, ...keyedSamples];
+export const settingSamples: readonly SettingSample[] = [
+  ...coreSamples,
+  ...flowSamples,
+  ...accessSamples,
+  ...keyedSamples,
+];
