@@ -146,6 +146,11 @@ describe("These are two policies:", () => {
       of(other),
       of({ ...other, Principal: { AWS: "*", Service: "s3.amazonaws.com" } }),
     ],
+    [
+      "another principal that a statement is not for",
+      of({ ...other, Principal: undefined, NotPrincipal: { AWS: "123456789012" } }),
+      of({ ...other, Principal: undefined, NotPrincipal: { AWS: "210987654321" } }),
+    ],
     ["another Sid", of(other), of({ ...other, Sid: "write" })],
     ["an element of a statement that is not known", of(other), of({ ...other, Comment: "a" })],
     ["another version", document({ Version: "2012-10-17" }), document({})],
