@@ -27,7 +27,7 @@ import type { S3Config } from "../config.ts";
 import { readCredentials } from "../credentials.ts";
 import { splitTags, tagLimits, type TagSet } from "./aws-tags.ts";
 import type { BucketCall } from "./bucket-call.ts";
-import { rejectObjectLock } from "./settings/object-lock.ts";
+import { rejectObjectLock } from "./settings/objects/object-lock.ts";
 import { settingsOf } from "./settings/settings-of.ts";
 import { clearBucket, contentsError } from "./clear-bucket.ts";
 import { accountOf, s3Clients } from "./s3-clients.ts";

@@ -59,7 +59,8 @@ export async function openBucketScene(timeout = "5s") {
     }),
   );
   const { accessKeyId, secretAccessKey } = server;
-  const s3 = s3ClientOf({ ...server, url: direct.url });
+  const s3 = s3ClientOf(server);
+  const withConfigurations = s3ClientOf({ ...server, url: direct.url });
   const secrets = new Map<string, Record<string, string>>([["keys", { accessKeyId, secretAccessKey }]]);
   const logged: object[] = [];
   const object = (...asked: ObjectOptions) => testObject({ ports, secrets, logged, s3 }, ...asked);
@@ -68,6 +69,8 @@ export async function openBucketScene(timeout = "5s") {
     proxy,
     ports,
     s3,
+    /** As `s3`, with the configurations that the server of the tests lacks. */
+    withConfigurations,
     secrets,
     logged,
     bucket: (name: string) => bucketHandle(s3, name),
@@ -81,6 +84,7 @@ export async function openBucketScene(timeout = "5s") {
     async close() {
       ports.close();
       s3.destroy();
+      withConfigurations.destroy();
       await proxy.close();
       await direct.close();
       await server.stop();

@@ -1,7 +1,4 @@
-import type { S3Answer, S3Call } from "./s3-fault-proxy.ts";
-
-/** The answer to a call; undefined if another server must answer it. */
-export type S3Stub = (call: Pick<S3Call, "operation" | "bucket" | "url" | "body">) => S3Answer | undefined;
+import type { S3Answer, S3Stub } from "./s3-fault-proxy.ts";
 
 /**
  * The part of S3 that the server of the tests (moto 5) lacks: the payer, and the configurations with one request each.

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { S3Stub } from "./s3-configurations-stub.ts";
 
 /** One request, as S3 names it. */
 export interface S3Call {
@@ -38,6 +37,9 @@ export interface S3Answer {
   readonly status: number;
   readonly body: string;
 }
+
+/** The answer to a call in place of the server's; undefined if the server is to answer. */
+export type S3Stub = (call: Pick<S3Call, "operation" | "bucket" | "url" | "body">) => S3Answer | undefined;
 
 export interface S3FaultProxy {
   readonly url: string;

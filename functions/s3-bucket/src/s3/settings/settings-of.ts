@@ -1,29 +1,29 @@
 import type { Setting } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
-import { accelerate, accelerateSpec } from "./accelerate.ts";
-import { acl, aclSpec } from "./acl.ts";
-import { cors, corsSpec } from "./cors.ts";
-import { analytics, analyticsSpec } from "./analytics.ts";
-import { encryption, encryptionSpec } from "./encryption.ts";
-import { intelligentTiering, intelligentTieringSpec } from "./intelligent-tiering.ts";
-import { inventory, inventorySpec } from "./inventory.ts";
-import { lifecycle, lifecycleSpec } from "./lifecycle.ts";
-import { logging, loggingSpec } from "./logging.ts";
-import { notification, notificationSpec } from "./notification.ts";
+import { accelerate, accelerateSpec } from "./access/accelerate.ts";
+import { acl, aclSpec } from "./access/acl.ts";
+import { cors, corsSpec } from "./access/cors.ts";
+import { analytics, analyticsSpec } from "./reporting/analytics.ts";
+import { encryption, encryptionSpec } from "./objects/encryption.ts";
+import { intelligentTiering, intelligentTieringSpec } from "./reporting/intelligent-tiering.ts";
+import { inventory, inventorySpec } from "./reporting/inventory.ts";
+import { lifecycle, lifecycleSpec } from "./objects/lifecycle.ts";
+import { logging, loggingSpec } from "./reporting/logging.ts";
+import { notification, notificationSpec } from "./reporting/notification.ts";
 import {
   objectLockConfiguration,
   objectLockConfigurationSpec,
   objectLockEnabledForBucketSpec,
-} from "./object-lock.ts";
-import { isEnforced, ownershipControls, ownershipControlsSpec } from "./ownership-controls.ts";
-import { policy, policySpec } from "./policy.ts";
-import { metrics, metricsSpec } from "./metrics.ts";
-import { publicAccessBlock, publicAccessBlockSpec } from "./public-access-block.ts";
-import { replication, replicationSpec } from "./replication.ts";
-import { requestPayment, requestPaymentSpec } from "./request-payment.ts";
-import { versioning, versioningSpec } from "./versioning.ts";
-import { website, websiteSpec } from "./website.ts";
+} from "./objects/object-lock.ts";
+import { isEnforced, ownershipControls, ownershipControlsSpec } from "./access/ownership-controls.ts";
+import { policy, policySpec } from "./access/policy.ts";
+import { metrics, metricsSpec } from "./reporting/metrics.ts";
+import { publicAccessBlock, publicAccessBlockSpec } from "./access/public-access-block.ts";
+import { replication, replicationSpec } from "./objects/replication.ts";
+import { requestPayment, requestPaymentSpec } from "./access/request-payment.ts";
+import { versioning, versioningSpec } from "./objects/versioning.ts";
+import { website, websiteSpec } from "./access/website.ts";
 
 /** The fields of a spec that are settings of the bucket. */
 export const settingsSpec = {

@@ -9,8 +9,8 @@ const scene = await bucketSceneOfFile();
 describe.each(settingSamples)(
   "$name",
   ({ name, specs: [first, second], states, without, prepare, read, write, drift }) => {
-    beforeAll(() => prepare?.(scene.s3));
-    const state = ({ bucketName }: TestBucket) => read(scene.s3, bucketName);
+    beforeAll(() => prepare?.(scene.withConfigurations));
+    const state = ({ bucketName }: TestBucket) => read(scene.withConfigurations, bucketName);
     const writtenPaths = ({ status: { written = {} } }: TestBucket) =>
       Object.keys(written).filter((path) => path === name || path.startsWith(`${name}/`));
     const expectNoWrites = async (object: TestBucket) => {
@@ -21,7 +21,7 @@ describe.each(settingSamples)(
     const adopted = async (spec: typeof first): Promise<TestBucket> => {
       const object = scene.object({ adopt: "IfUnowned", ...spec });
       await object.bucket.make();
-      await write(scene.s3, object.bucketName);
+      await write(scene.withConfigurations, object.bucketName);
       scene.proxy.forget();
       await object.reconcileUntilStable();
       return object;
@@ -44,7 +44,7 @@ describe.each(settingSamples)(
 
     test("that others change is reported, and then put right", async () => {
       const object = await scene.stableObject(first);
-      await drift(scene.s3, object.bucketName);
+      await drift(scene.withConfigurations, object.bucketName);
       scene.proxy.forget();
       object.generation = 1;
       const report = readyOf(await object.reconcile());

@@ -1,0 +1,133 @@
+import { startS3 } from "@drover/local-servers";
+import { type Manifest, testCluster } from "@drover/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { Bucket } from "./bucket.ts";
+import { bucketController } from "./bucket-controller.ts";
+import { s3ConfigSchema } from "./config.ts";
+import deployedAs from "./function.ts";
+import { s3BucketPorts } from "./s3/s3-bucket-port.ts";
+
+const server = await startS3();
+afterAll(() => server.stop());
+
+const configMap = { apiVersion: "v1", kind: "ConfigMap" };
+const secret = { apiVersion: "v1", kind: "Secret" };
+const rules = (resource: string) => ({
+  apiGroups: [""],
+  resources: [resource],
+  verbs: ["get", "create", "patch", "delete"],
+});
+const permitted = {
+  ...deployedAs,
+  deployment: {
+    ...deployedAs.deployment,
+    permissions: { cluster: [rules("configmaps"), rules("secrets")] },
+  },
+};
+
+const open = (deployment = permitted) =>
+  testCluster(
+    ({ outside }) => {
+      const ports = s3BucketPorts(s3ConfigSchema.parse({ s3Endpoint: outside["s3"] }));
+      return { controllers: [bucketController(ports)], close: () => ports.close() };
+    },
+    { outside: { s3: server.url }, deployedAs: deployment },
+  );
+
+const keys: Manifest = {
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "keys" },
+  stringData: { accessKeyId: server.accessKeyId, secretAccessKey: server.secretAccessKey },
+};
+const bucket = (name: string, spec: object): Manifest => ({
+  apiVersion: Bucket.apiVersion,
+  kind: Bucket.kind,
+  metadata: { name },
+  spec: { credentialsSecret: { name: "keys" }, ...spec },
+});
+
+describe("spec.outputs", () => {
+  test("has the bucket's name, region and address, and is controlled by the object", async () => {
+    await using cluster = await open();
+    await cluster.apply(keys);
+    await cluster.apply(bucket("a", { outputs: { name: "a-data" } }));
+    await cluster.runUntilIdle();
+    const data = {
+      bucketName: "default-a",
+      region: "us-east-1",
+      arn: "arn:aws:s3:::default-a",
+      endpoint: expect.stringMatching(/^http/) as string,
+    };
+    expect(await cluster.get(configMap, "a-data")).toMatchObject({
+      metadata: {
+        ownerReferences: [{ apiVersion: Bucket.apiVersion, kind: "Bucket", name: "a", controller: true }],
+      },
+      data,
+    });
+    expect(await cluster.get(Bucket, "a")).toMatchObject({
+      status: { outputs: { kind: "ConfigMap", name: "a-data" } },
+    });
+  });
+
+  test("is corrected at a poll, and not written if nothing differs", async () => {
+    await using cluster = await open();
+    await cluster.apply(keys);
+    await cluster.apply(bucket("b", { outputs: { kind: "Secret", name: "b-data" } }));
+    await cluster.runUntilIdle();
+    const before = await cluster.get(secret, "b-data");
+    expect(before?.["data"]).toMatchObject({ bucketName: Buffer.from("default-b").toString("base64") });
+    await cluster.advance("6m");
+    expect(await cluster.get(secret, "b-data")).toEqual(before);
+    await cluster.apply({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "b-data" },
+      stringData: { bucketName: "wrong", mine: "stays" },
+    });
+    await cluster.advance("6m");
+    expect((await cluster.get(secret, "b-data"))?.["data"]).toMatchObject({
+      bucketName: Buffer.from("default-b").toString("base64"),
+      mine: Buffer.from("stays").toString("base64"),
+    });
+  });
+
+  test("is deleted when the spec names another object, or none", async () => {
+    await using cluster = await open();
+    await cluster.apply(keys);
+    await cluster.apply(bucket("c", { outputs: { name: "c-1" } }));
+    await cluster.runUntilIdle();
+    await cluster.apply(bucket("c", { outputs: { kind: "Secret", name: "c-1" } }));
+    await cluster.runUntilIdle();
+    expect(await cluster.get(configMap, "c-1")).toBeUndefined();
+    expect(await cluster.get(secret, "c-1")).toBeDefined();
+    await cluster.apply(bucket("c", {}));
+    await cluster.runUntilIdle();
+    expect(await cluster.get(secret, "c-1")).toBeUndefined();
+    expect((await cluster.get(Bucket, "c"))?.["status"]).not.toHaveProperty("outputs");
+  });
+
+  test("never changes or deletes an object of others", async () => {
+    await using cluster = await open();
+    await cluster.apply(keys);
+    const theirs = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "theirs" },
+      stringData: { bucketName: "x" },
+    };
+    await cluster.apply(theirs);
+    const before = await cluster.get(secret, "theirs");
+    await cluster.apply(bucket("d", { outputs: { kind: "Secret", name: "theirs" } }));
+    await cluster.runUntilIdle();
+    expect(await cluster.get(Bucket, "d")).toMatchObject({
+      status: {
+        bucketName: "default-d",
+        conditions: [{ type: "Ready", status: "False", reason: "OutputsNotOwned" }, {}, {}],
+      },
+    });
+    await cluster.apply(bucket("d", {}));
+    await cluster.runUntilIdle();
+    expect(await cluster.get(secret, "theirs")).toEqual(before);
+  });
+});

@@ -1,0 +1,66 @@
+import {
+  type AnalyticsConfiguration,
+  DeleteBucketAnalyticsConfigurationCommand,
+  ListBucketAnalyticsConfigurationsCommand,
+  PutBucketAnalyticsConfigurationCommand,
+} from "@aws-sdk/client-s3";
+import { z } from "zod";
+import type { BucketCall } from "../../bucket-call.ts";
+import { toApi } from "../api-shape.ts";
+import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
+import { filterToApi, objectFilterSpec, withCanonicalFilter } from "./configuration-filter.ts";
+
+const dataExport = z.object({
+  outputSchemaVersion: z.literal("V_1").default("V_1"),
+  destination: z.object({
+    s3BucketDestination: z.object({
+      format: z.literal("CSV").default("CSV"),
+      bucketAccountId: z
+        .string()
+        .length(12)
+        .regex(/^\d+$/)
+        .optional()
+        .describe("The account that must own the bucket. Left out: its owner is not checked."),
+      bucket: z.string().min(1).max(2048).describe("The bucket's ARN, such as arn:aws:s3:::reports."),
+      prefix: z.string().min(1).max(512).optional(),
+    }),
+  }),
+});
+
+const configuration = z.object({
+  id: configurationId,
+  filter: objectFilterSpec,
+  storageClassAnalysis: z
+    .object({ dataExport: dataExport.optional().describe("Left out: S3 analyses, and exports nothing.") })
+    .default({}),
+});
+type Configuration = z.output<typeof configuration>;
+
+export const analyticsSpec = z
+  .array(configuration)
+  .max(maxConfigurations)
+  .describe("Analyses of how objects are read, for a choice of storage classes.");
+
+export const analytics = (call: BucketCall, wanted: readonly Configuration[] | undefined) =>
+  configurationsSetting(call, {
+    name: "analytics",
+    wanted,
+    async page({ client, bucket, http }, token) {
+      const command = new ListBucketAnalyticsConfigurationsCommand({ ...bucket, ...token });
+      const answer = await client.send(command, http);
+      return { ...answer, items: answer.AnalyticsConfigurationList };
+    },
+    toApi: ({ id, filter, ...rest }: Configuration): AnalyticsConfiguration => ({
+      ...toApi(rest),
+      Id: id,
+      Filter: filterToApi(filter),
+    }),
+    put: ({ client, bucket, http }, Id, AnalyticsConfiguration) =>
+      client.send(
+        new PutBucketAnalyticsConfigurationCommand({ ...bucket, Id, AnalyticsConfiguration }),
+        http,
+      ),
+    remove: ({ client, bucket, http }, Id) =>
+      client.send(new DeleteBucketAnalyticsConfigurationCommand({ ...bucket, Id }), http),
+    canonical: withCanonicalFilter,
+  });
