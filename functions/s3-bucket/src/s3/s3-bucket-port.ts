@@ -18,6 +18,7 @@ import {
   type ExternalPort,
   type Observation,
   type PresentResource,
+  type ResourceWords,
   sameTags,
   type Tags,
 } from "@drover/external";
@@ -74,6 +75,12 @@ interface PortOptions {
 }
 
 const apiVersion = "s3.drover.dev/v1alpha1";
+const words: ResourceWords = {
+  noun: "bucket",
+  kind: "Bucket",
+  nameField: "spec.bucketName",
+  listPermission: "s3:ListAllMyBuckets",
+};
 
 function s3BucketPort(
   { context, account, config }: PortOptions,
@@ -94,12 +101,7 @@ function s3BucketPort(
   });
   const name = bucketNameOf(spec, metadata);
   return {
-    words: {
-      noun: "bucket",
-      kind: "Bucket",
-      nameField: "spec.bucketName",
-      listPermission: "s3:ListAllMyBuckets",
-    },
+    words,
     apiVersion,
     name,
     isNameDefault: spec.bucketName === undefined,

@@ -1,5 +1,5 @@
 import type { Setting } from "@drover/external";
-import { z } from "zod";
+import type { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
 import { accelerate, accelerateSpec } from "./access/accelerate.ts";
 import { acl, aclSpec } from "./access/acl.ts";

@@ -17,7 +17,7 @@ import { metricsSpec } from "./metrics.ts";
 
 /* Configurations that have a request each: what the samples in settings.test.ts do not show. */
 const scene = await bucketSceneOfFile();
-const { s3, proxy } = scene;
+const { withConfigurations: s3, proxy } = scene;
 
 const putMetrics = (Bucket: string, MetricsConfiguration: MetricsConfiguration) =>
   s3.send(
