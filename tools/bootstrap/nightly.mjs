@@ -15,6 +15,8 @@ const SUITES = {
   forgeries: ["forgeries", "--count", "1000000"],
   strangers: ["strangers"],
   buckets: ["buckets", "--keys", "20000"],
+  "polled buckets": ["buckets:polled", "--buckets", "1000"],
+  "settings' faults": ["buckets:faults"],
   simulation: ["simulate", "--schedules", "100000"],
   chaos: ["chaos:queue", "--schedules", "500"],
   "bridge chaos": ["chaos:bridge", "--schedules", "1000", "--parallel", "6"],

@@ -54,6 +54,8 @@ export const tasks = {
   rbac: withoutPython("verification/rbac/main.ts"),
   forgeries: withoutPython("verification/forgeries/main.ts"),
   buckets: withPython("functions/s3-bucket/src/testing/empty-many.ts"),
+  "buckets:faults": withPython("functions/s3-bucket/src/testing/fault-settings.ts"),
+  "buckets:polled": withPython("functions/s3-bucket/src/testing/poll-many.ts"),
   strangers: withoutPython("verification/strangers/main.ts"),
   authors: withPython("verification/authors/main.ts"),
   mutants: withPython("packages/queue/mutants/main.ts", clocksApart),

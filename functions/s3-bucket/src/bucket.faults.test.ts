@@ -1,11 +1,14 @@
 import { testFaults } from "@drover/testing";
 import { expect, test } from "vitest";
-import { adoptedAndRetained, madeAndDeleted } from "./bucket.faults.ts";
+import { adoptedAndRetained, madeAndDeleted, settingsChanged } from "./bucket.faults.ts";
+import { settingSamples } from "./testing/samples/setting-samples.ts";
 
 // A life for each of some fifty plans.
 const testOptions = { timeout: 300_000 };
 
-test.each([madeAndDeleted, adoptedAndRetained])(
+const lifecycle = settingSamples.filter(({ name }) => name === "lifecycle");
+
+test.each([madeAndDeleted, adoptedAndRetained, settingsChanged(lifecycle)])(
   "$name, whatever goes wrong",
   testOptions,
   async (scenario) => {

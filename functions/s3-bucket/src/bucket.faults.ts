@@ -5,6 +5,7 @@ import { bucketController } from "./bucket-controller.ts";
 import { s3ConfigSchema } from "./config.ts";
 import deployedAs from "./function.ts";
 import { s3BucketPorts } from "./s3/s3-bucket-port.ts";
+import type { SettingSample } from "./testing/samples/setting-sample.ts";
 import { bucketHandle, s3ClientOf } from "./testing/bucket-handle.ts";
 
 /**
@@ -13,14 +14,17 @@ import { bucketHandle, s3ClientOf } from "./testing/bucket-handle.ts";
  */
 let server: Promise<S3Server> | undefined;
 
-async function emptyS3(): Promise<OutsideWorld & { readonly s3: S3Client }> {
+async function emptyS3(
+  samples: readonly SettingSample[] = [],
+): Promise<OutsideWorld & { readonly s3: S3Client }> {
   const { url } = await (server ??= startS3());
   await fetch(`${url}/moto-api/reset`, { method: "POST" });
   const s3 = s3ClientOf(await server);
+  for (const { prepare } of samples) await prepare?.(s3);
   return {
     s3,
     urls: { s3: url },
-    state: () => bucketsIn(s3),
+    state: () => bucketsIn(s3, samples),
     close() {
       s3.destroy();
       return Promise.resolve();
@@ -28,11 +32,12 @@ async function emptyS3(): Promise<OutsideWorld & { readonly s3: S3Client }> {
   };
 }
 
-async function bucketsIn(s3: S3Client): Promise<unknown> {
+async function bucketsIn(s3: S3Client, samples: readonly SettingSample[]): Promise<unknown> {
   const { Buckets = [] } = await s3.send(new ListBucketsCommand({}));
   const found = Buckets.map(async ({ Name = "" }) => {
     const { versioning = "never", tags } = (await bucketHandle(s3, Name).state()) ?? {};
-    return [Name, { versioning, tags }] as const;
+    const settings = samples.map(async ({ name, read }) => [name, (await read(s3, Name)) ?? null] as const);
+    return [Name, { versioning, tags, ...Object.fromEntries(await Promise.all(settings)) }] as const;
   });
   return Object.fromEntries(await Promise.all(found));
 }
@@ -59,7 +64,7 @@ export const madeAndDeleted = faultScenario({
   name: "a bucket is made, changes, and is deleted with its object",
   start,
   deployedAs,
-  outside: emptyS3,
+  outside: () => emptyS3(),
   given: [keys],
   steps: [
     { apply: bucket({ onDelete: "Delete", tags: { team: "a" } }) },
@@ -85,5 +90,21 @@ export const adoptedAndRetained = faultScenario({
     goes,
   ],
 });
+
+/** Settings are written, changed and removed. */
+export const settingsChanged = (samples: readonly SettingSample[]) => {
+  const named = (which: 0 | 1): object => Object.assign({}, ...samples.map(({ specs }) => specs[which]));
+  return faultScenario({
+    name: `${samples.map(({ name }) => name).join(" and ")} of a bucket is written, changed, and removed`,
+    start,
+    deployedAs,
+    outside: () => emptyS3(samples),
+    given: [keys],
+    except: samples.some(({ name }) => name === "encryption")
+      ? { "step 3 with no run after step 2": "AES256 is also what a bucket has without the setting" }
+      : {},
+    steps: [{ apply: bucket(named(0)) }, { apply: bucket(named(1)) }, { apply: bucket({}) }],
+  });
+};
 
 export default madeAndDeleted;

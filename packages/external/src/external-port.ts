@@ -108,8 +108,11 @@ export interface ExternalPort<
    * throws, nothing is written.
    */
   retag(seen: Seen, change: (current: Tags) => Tags): Promise<void>;
-  /** The settings, in the order in which they are to be written. */
-  settings(seen: Seen): readonly Setting[];
+  /**
+   * The settings, in the order in which they are to be written. If no resource exists yet, they are neither read nor
+   * written.
+   */
+  settings(seen: Seen | undefined): readonly Setting[];
   /** The resource's own fields of the status. They must contain its name, as `recordedName` of the next run. */
   details(seen: Seen): Details;
   /** The data that users of the resource need, for `spec.outputs`. */

@@ -80,7 +80,7 @@ export const externalStatus = (noun: string) => ({
     .record(text, text)
     .optional()
     .describe(
-      "For each setting that this object has written, a hash of its value. Only these are removed when the spec no longer names them.",
+      "For each setting that this object has written, a hash of its value, after a ? while it is created. Only these are removed when the spec no longer names them.",
     ),
   outputs: outputs.optional(),
 });

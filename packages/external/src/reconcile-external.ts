@@ -24,7 +24,7 @@ import { determineOwnership } from "./ownership/ownership.ts";
 import { sameTags, type Tags } from "./ownership/tags.ts";
 import { writeOutputs } from "./outputs.ts";
 import { applySettings, writtenAfter } from "./settings/apply-settings.ts";
-import { planSettings } from "./settings/plan-settings.ts";
+import { itemsToAdd, planSettings, type WrittenItems } from "./settings/plan-settings.ts";
 import { throttlingAccount, TooManyRequestsError } from "./throttle.ts";
 
 /**
@@ -79,7 +79,10 @@ async function update<Seen extends PresentResource, Details extends object>(
     ...(claim.by === "tag" ? tagDifferences(run, seen.tags) : []),
     ...settingDifferences(plans),
   ]);
-  if (![...differences.keys()].every(isAnnounced)) return announceChanges(run, seen, claim, differences);
+  if (![...differences.keys()].every(isAnnounced)) {
+    const added = Object.assign({}, ...plans.map((plan) => plan.added)) as WrittenItems;
+    return announceChanges(run, seen, claim, { differences, added });
+  }
   if (claim.by === "tag") await tag(run, seen);
   const reports = await applySettings(plans, () => context.guard.beforeWrite());
   const record = writtenAfter(plans, reports, written, isAnnounced);
@@ -91,10 +94,11 @@ function announceChanges<Seen extends PresentResource, Details extends object>(
   run: ExternalRun<Seen, Details>,
   seen: Seen,
   claim: Claim,
-  differences: Differences,
+  { differences, added }: { readonly differences: Differences; readonly added: WrittenItems },
 ): ExternalResult<Details> {
   const { context, port, recorded } = run;
   const { status, metadata } = context;
+  const written = { ...added, ...status.written };
   const createdAt = claim.createdAt ?? recorded.createdAt;
   const isDrift =
     recorded.name === seen.name &&
@@ -105,7 +109,7 @@ function announceChanges<Seen extends PresentResource, Details extends object>(
       ...port.details(seen),
       adopted: claim.adopted,
       ...(createdAt !== undefined && { createdAt }),
-      ...(status.written !== undefined && { written: status.written }),
+      ...(Object.keys(written).length > 0 && { written }),
       ...(status.outputs !== undefined && { outputs: status.outputs }),
       changing: [...differences.keys()],
     },
@@ -172,8 +176,12 @@ function announceCreation<Seen extends PresentResource, Details extends object>(
     );
   }
   const message = `${titleOf(run, port.name)} is about to be made.`;
+  const written = itemsToAdd(port.settings(undefined));
   return {
-    status: { creating: intentToCreate(port.name, at, recorded.creating) },
+    status: {
+      creating: intentToCreate(port.name, at, recorded.creating),
+      ...(Object.keys(written).length > 0 && { written }),
+    },
     requeueAfter: "1ms",
     ...accountOf(run),
     conditions: [{ type: readyCondition, status: "Unknown", reason: "Creating", message }],

@@ -119,12 +119,12 @@ function s3BucketPort(
       await rejectObjectLock(callOn(seen), spec.objectLockEnabledForBucket);
     },
     retag: (seen, change) => retag(callOn(seen), change),
-    settings: (seen) => settingsOf(callOn(seen), spec),
+    settings: (seen) => settingsOf(callOn(seen ?? addressOf(name)), spec),
     outputs: ({ name: bucketName, region }) => ({
       bucketName,
       region,
       arn: arnOf(bucketName, region),
-      endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+      endpoint: endpoint ?? `https://s3.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`,
     }),
     details: ({ name: bucketName, region }) => ({ bucketName, arn: arnOf(bucketName, region), region }),
     async rejectDeletion(seen) {

@@ -15,7 +15,7 @@ const setting: Setting = {
 };
 const after = (refusal: SettingRefusal, before: Record<string, string> = {}) =>
   writtenAfter(
-    [{ setting, change: { all: wanted, set: wanted, removed: [] }, differences: new Map() }],
+    [{ setting, change: { all: wanted, set: wanted, removed: [] }, differences: new Map(), added: {} }],
     [{ setting: "list", refusal }],
     before,
     () => true,

@@ -1,5 +1,5 @@
 import { digestOf, firstDifference } from "./difference.ts";
-import { isRemoved, type SettingPlan, type WrittenItems } from "./plan-settings.ts";
+import { isRemoved, isUnconfirmed, type SettingPlan, type WrittenItems } from "./plan-settings.ts";
 import { itemPath, type Setting, type SettingChange, SettingRefusal } from "./setting.ts";
 
 /** The result of one setting in a run. */
@@ -72,9 +72,12 @@ export function writtenAfter(
     const refusal = refusals.get(name);
     const isWritten = refusal === undefined || isNotKept(refusal);
     const removed = plan.refusal === undefined && refusal !== undefined ? (plan.change?.removed ?? []) : [];
-    const kept = [...wanted.keys(), ...removed].map(
-      (id) => [itemPath(name, id), before[itemPath(name, id)]] as const,
-    );
+    // A refused item that was only announced is not there.
+    const isLost = (digest: string | undefined): boolean =>
+      plan.refusal === undefined && !isWritten && isUnconfirmed(digest);
+    const kept = [...wanted.keys(), ...removed]
+      .map((id) => [itemPath(name, id), before[itemPath(name, id)]] as const)
+      .filter(([, digest]) => !isLost(digest));
     const now = [...wanted]
       .filter(([id]) => isWritten || refusal.written.includes(id))
       .map(([id, value]) => [itemPath(name, id), digestOf(value)] as const);

@@ -91,6 +91,22 @@ describe("an item that the spec no longer names", () => {
     expect(stored()).toEqual({});
   });
 
+  test("is removed if it was only announced: a run may have written it and died", async () => {
+    const { setting, stored } = rules({}, { a: 1, theirs: 2 });
+    expect((await applied(setting, { "rules/a": "?x" })).written).toEqual({});
+    expect(stored()).toEqual({ theirs: 2 });
+  });
+
+  test("is written again if another value was announced, which a run may have written", async () => {
+    const announcing = await planSettings([rules({ a: { days: 1, more: 2 } }).setting], {});
+    const { setting, stored } = rules({ a: { days: 1 } }, { a: { days: 1, more: 2 } });
+    await applied(setting, announcing[0]?.added);
+    expect(stored()).toEqual({ a: { days: 1 } });
+    const same = rules({ a: { days: 1, more: 2 } }, { a: { days: 1, more: 2 } });
+    await applied(same.setting, announcing[0]?.added);
+    expect(same.server.writes).toEqual([]);
+  });
+
   test("is forgotten if it is gone, or is the server's default", async () => {
     const gone = rules({}, {});
     expect((await applied(gone.setting, { "rules/a": "x" })).written).toEqual({});
@@ -106,6 +122,14 @@ describe("an item that the spec no longer names", () => {
     expect(reports[0]?.refusal?.reason).toBe("NotKept");
     expect(written).toEqual({ "rules/a": "x" });
   });
+});
+
+test("a plan has the items that do not exist yet, as the server's default is no item", async () => {
+  const plans = await planSettings(
+    [{ ...rules({ a: true, b: true, c: true }, { b: 1, c: false }).setting, removedAs: false }],
+    {},
+  );
+  expect(Object.keys(plans[0]?.added ?? {})).toEqual(["rules/a", "rules/c"]);
 });
 
 test("a refusal of one setting keeps no other from being written, and records nothing", async () => {

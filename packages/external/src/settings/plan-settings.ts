@@ -9,12 +9,15 @@ import {
   type SettingValue,
 } from "./setting.ts";
 
-/** For each path of an item that the object has written, the digest of its value. */
+/**
+ * For each path of an item that the object has written, the digest of its value. One that did not exist when it was
+ * announced has a `?` before it until a run has written it.
+ */
 export type WrittenItems = Readonly<Record<string, string>>;
 
 /** One setting as it was read, and how it differs from the spec. */
 export type SettingPlan =
-  | { readonly setting: Setting; readonly refusal: SettingRefusal }
+  | { readonly setting: Setting; readonly refusal: SettingRefusal; readonly added?: never }
   | {
       readonly setting: Setting;
       readonly refusal?: never;
@@ -22,6 +25,8 @@ export type SettingPlan =
       readonly change: SettingChange | undefined;
       /** The paths of the items to write, each with the difference, as part of a sentence. */
       readonly differences: ReadonlyMap<string, string>;
+      /** Those of them that do not exist yet, as announced. */
+      readonly added: WrittenItems;
     };
 
 /** Reads the settings that the spec names, or that were written before, and compares them with the spec. */
@@ -52,8 +57,19 @@ async function planSetting(setting: Setting, written: WrittenItems): Promise<Set
     ...removed.map((id) => [itemPath(name, id), `${itemPath(name, id)} is no longer in the spec`] as const),
   ]);
   const change = differences.size === 0 ? undefined : { all: merged(current, set, removed), set, removed };
-  return { setting, change, differences };
+  const added = announced(name, new Map([...set].filter(([id]) => isRemoved(setting, current.get(id)))));
+  return { setting, change, differences, added };
 }
+
+/** For a resource that does not exist yet: every item of the spec, as announced. */
+export const itemsToAdd = (settings: readonly Setting[]): WrittenItems =>
+  Object.assign({}, ...settings.map(({ name, wanted }) => announced(name, wanted))) as WrittenItems;
+
+const announced = (name: string, items: SettingItems): WrittenItems =>
+  Object.fromEntries([...items].map(([id, value]) => [itemPath(name, id), `?${digestOf(value)}`]));
+
+/** True if an item is only announced. */
+export const isUnconfirmed = (digest: string | undefined): boolean => digest?.startsWith("?") === true;
 
 /** True if a value is what the server returns for an item that was removed. */
 export const isRemoved = ({ removedAs }: Setting, value: SettingValue | undefined): boolean =>
@@ -71,7 +87,7 @@ function isAsWanted(
 ): boolean {
   const value = wanted.get(id);
   if (value === undefined) return true;
-  const digest = written[itemPath(name, id)];
+  const digest = written[itemPath(name, id)]?.replace(/^\?/, "");
   return (
     firstDifference(current.get(id), value) === undefined && (digest ?? digestOf(value)) === digestOf(value)
   );
