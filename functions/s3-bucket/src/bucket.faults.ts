@@ -93,7 +93,7 @@ export const adoptedAndRetained = faultScenario({
 
 /** Settings are written, changed and removed. */
 export const settingsChanged = (samples: readonly SettingSample[]) => {
-  const named = (which: 0 | 1): object => Object.assign({}, ...samples.map(({ specs }) => specs[which]));
+  const named = (which: 0 | 1) => Object.assign({}, ...samples.map(({ specs }) => specs[which])) as object;
   return faultScenario({
     name: `${samples.map(({ name }) => name).join(" and ")} of a bucket is written, changed, and removed`,
     start,
