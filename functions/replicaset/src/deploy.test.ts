@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import replicaSetFunction from "./function.ts";
 
-// The file in deploy/ is written from the code: `npx vitest run -u functions/replicaset/src/deploy.test.ts`.
+// The file in deploy/ is written from the code: `npx vitest run functions/replicaset/src/deploy.test.ts --update`.
 const written = "# Written from the code; see src/deploy.test.ts.\n";
 
 it("deploy/function.yaml matches the function", async () => {

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { Bucket } from "./bucket.ts";
 import bucketFunction from "./function.ts";
 
-// The files in deploy/ are written from the code: `npx vitest run functions/s3-bucket/src/deploy.test.ts`.
+// The files in deploy/ are written from the code: `npx vitest run functions/s3-bucket/src/deploy.test.ts --update`.
 const written = "# Written from the code; see src/deploy.test.ts.\n";
 
 it("deploy/crd.yaml matches the schema", async () => {
