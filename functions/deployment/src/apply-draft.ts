@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { builtin, isApiError, keyOf, type NewObject } from "@drover/kube";
+import { builtin, isApiError, isControlledBy, keyOf, type NewObject } from "@drover/kube";
 import {
   ownershipAction,
-  isControlledBy,
   isNamespaceTerminating,
   isSameStatus,
   type ReplicaSetObject,

@@ -1,9 +1,8 @@
-import { builtin } from "@drover/kube";
+import { builtin, isControlledBy } from "@drover/kube";
 import {
   adoptAndRelease,
   findMatching,
   findStrayed,
-  isControlledBy,
   listMatching,
   mayRun,
   podSchema,

@@ -1,10 +1,8 @@
-import { builtin, listAll } from "@drover/kube";
+import { builtin, controllerOf, isControlledBy, listAll } from "@drover/kube";
 import {
-  controllerOf,
   createPods,
   deletePods,
   inDeletionOrder,
-  isControlledBy,
   isNamespaceTerminating,
   isOwnerAlive,
   listMatching,

@@ -1,5 +1,5 @@
 import { objectKey, type OwnerReference } from "@drover/controller";
-import { isApiError, type KubeObject, type ResourceRef } from "@drover/kube";
+import { builtin, isApiError, isControlledBy, type ResourceRef } from "@drover/kube";
 import type { PresentResource } from "./external-port.ts";
 import type { ExternalRun } from "./external-run.ts";
 import type { Outputs } from "./external-spec.ts";
@@ -34,13 +34,8 @@ export async function writeOutputs(
 
 const isSame = (a: Outputs, b: Outputs | undefined): boolean => a.kind === b?.kind && a.name === b.name;
 
-const refOf = (kind: Outputs["kind"]): ResourceRef => ({
-  group: "",
-  version: "v1",
-  plural: kind === "Secret" ? "secrets" : "configmaps",
-  kind,
-  namespaced: true,
-});
+const refOf = (kind: Outputs["kind"]): ResourceRef =>
+  kind === "Secret" ? builtin.secret : builtin.configMap;
 
 async function write(
   run: ExternalRun<PresentResource>,
@@ -56,7 +51,7 @@ async function write(
     await client.create(refOf(kind), { metadata: owned, data }, { signal });
     return undefined;
   }
-  if (!isControlledBy(found, metadata.uid)) {
+  if (!isControlledBy(found.metadata, metadata)) {
     const message = `${kind} ${name} exists and was not created for this object. Choose another spec.outputs.name, or delete it.`;
     return new SettingRefusal("OutputsNotOwned", message);
   }
@@ -72,7 +67,7 @@ async function deleteOutputs(run: ExternalRun<PresentResource>, { kind, name }: 
   const { client, metadata, signal } = run.context;
   const key = objectKey({ namespace: metadata.namespace ?? "", name });
   const found = await client.get(refOf(kind), key, { signal });
-  if (found === undefined || !isControlledBy(found, metadata.uid)) return;
+  if (found === undefined || !isControlledBy(found.metadata, metadata)) return;
   const { uid, resourceVersion } = found.metadata;
   await client.delete(refOf(kind), key, { uid, resourceVersion, signal });
 }
@@ -84,9 +79,6 @@ const ownerReference = ({ context, port }: ExternalRun<PresentResource>): OwnerR
   uid: context.metadata.uid,
   controller: true,
 });
-
-const isControlledBy = ({ metadata }: KubeObject, uid: string): boolean =>
-  (metadata.ownerReferences ?? []).some((owner) => owner.controller === true && owner.uid === uid);
 
 const encoded = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -34,6 +34,7 @@ export {
 export { isApiError, type ApiErrorKind, ApiError, ConnectionError, WriteRefusedError } from "./errors.ts";
 export { eventRecorder } from "./events/event-recorder.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
+export { controllerOf, isControlledBy } from "./objects/controller-of.ts";
 export { isWellFormed } from "./objects/well-formed.ts";
 export { readSecret, SecretError, secretValues } from "./objects/read-secret.ts";
 export { listAll } from "./client/list-all.ts";

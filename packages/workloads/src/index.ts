@@ -36,9 +36,7 @@ export {
 export {
   adoptAndRelease,
   ownershipAction,
-  controllerOf,
   controllerReference,
-  isControlledBy,
   isOwnerAlive,
   type Owner,
 } from "./ownership.ts";

@@ -1,6 +1,7 @@
 import type { ObjectClient, ObjectMetadata, OwnerReference } from "@drover/controller";
 import {
   apiVersionOf,
+  controllerOf,
   isApiError,
   type KubeObject,
   keyOf,
@@ -25,12 +26,6 @@ export const controllerReference = ({ ref, metadata }: Pick<Owner, "ref" | "meta
   controller: true,
   blockOwnerDeletion: true,
 });
-
-export const controllerOf = ({ ownerReferences = [] }: ObjectMetadata): OwnerReference | undefined =>
-  ownerReferences.find(({ controller }) => controller === true);
-
-export const isControlledBy = (metadata: ObjectMetadata, owner: Pick<ObjectMetadata, "uid">): boolean =>
-  controllerOf(metadata)?.uid === owner.uid;
 
 /** The action of an owner on an object, by the object's labels and its controller. */
 export type OwnershipAction = "own" | "adopt" | "release" | "leave";

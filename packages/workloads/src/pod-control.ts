@@ -1,8 +1,16 @@
 import { type Announcement, messageOf, type ObjectClient, objectKey, redact } from "@drover/controller";
-import { ApiError, builtin, isApiError, keyOf, type NewObject, WriteRefusedError } from "@drover/kube";
+import {
+  ApiError,
+  builtin,
+  isApiError,
+  isControlledBy,
+  keyOf,
+  type NewObject,
+  WriteRefusedError,
+} from "@drover/kube";
 import { nameSuffix } from "./name-suffix.ts";
 import type { PodTemplate } from "./object-schemas.ts";
-import { controllerReference, isControlledBy, type Owner } from "./ownership.ts";
+import { controllerReference, type Owner } from "./ownership.ts";
 import { type Pod, podSchema } from "./pod.ts";
 import { allAtOnce, type BatchResult, slowStart } from "./slow-start.ts";
 

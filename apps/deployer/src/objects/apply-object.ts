@@ -1,6 +1,7 @@
 import { ReconcileFunction, RetryAfterError } from "@drover/controller";
 import {
   builtin,
+  isControlledBy,
   keyOf,
   type KubeClient,
   type KubeObject,
@@ -75,7 +76,7 @@ function belongsTo(ref: ResourceRef, object: KubeObject, owner: FunctionRef): bo
   const uid = object.metadata.annotations?.[ownerAnnotation];
   const isOfNone = ref.group === builtin.role.group && uid !== undefined;
   return (
-    uid === owner.uid || isControlledByUid(object, owner.uid) || (isOfNone && isLabelledFor(object, owner))
+    uid === owner.uid || isControlledBy(object.metadata, owner) || (isOfNone && isLabelledFor(object, owner))
   );
 }
 
@@ -88,9 +89,6 @@ export const ownerUidOf = ({
     ({ apiVersion, kind, controller }) =>
       controller === true && kind === ReconcileFunction.kind && apiVersion === ReconcileFunction.apiVersion,
   )?.uid;
-
-export const isControlledByUid = ({ metadata }: KubeObject, owner: string): boolean =>
-  (metadata.ownerReferences ?? []).some(({ uid, controller }) => uid === owner && controller === true);
 
 /**
  * True if `present` has all fields of `wanted`. Lists must be equally long, with matching items in the same order. What

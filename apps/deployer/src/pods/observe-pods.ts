@@ -1,7 +1,6 @@
-import { builtin, type KubeClient, type KubeObject, listAll } from "@drover/kube";
+import { builtin, isControlledBy, type KubeClient, type KubeObject, listAll } from "@drover/kube";
 import { z } from "zod";
 import type { FunctionRef } from "../function-ref.ts";
-import { isControlledByUid } from "../objects/apply-object.ts";
 import { functionLabel, podRevisionAnnotation } from "../names.ts";
 import type { RolloutPod } from "./plan-pod-changes.ts";
 
@@ -57,7 +56,7 @@ export async function observePods(
     labelSelector: `${functionLabel}=${functionRef.name}`,
     signal,
   });
-  return pods.filter((pod) => isControlledByUid(pod, functionRef.uid)).map(observePod);
+  return pods.filter((pod) => isControlledBy(pod.metadata, functionRef)).map(observePod);
 }
 
 /** The deployer's view of a Pod. */
