@@ -31,5 +31,6 @@ export { testCluster, type TestCluster } from "./test-cluster.ts";
 export { sharedServer } from "./test-server.ts";
 export type { Manifest, User } from "./kubectl/user.ts";
 export { faultScenario, type OutsideWorld, type Scenario } from "./faults/scenario.ts";
+export { type FaultCounts, reportFaults } from "./faults/report-faults.ts";
 export { type FaultReport, type PlanResult, testFaults } from "./faults/test-faults.ts";
 export { type TestPlan } from "./faults/test-plan.ts";

@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import { z } from "zod";
-import { hasPassed, reportLines } from "./report-lines.ts";
 import { loadScenarios } from "./load-scenarios.ts";
 
 const optionsSchema = z.object({ faults: z.boolean().default(false), plan: z.string().optional() });
@@ -23,10 +22,9 @@ export const testCommand = (): Command =>
     .allowExcessArguments(false)
     .action(async (modules: readonly string[], given: unknown) => {
       const { faults, plan } = optionsSchema.parse(given);
-      const { testFaults } = await import("@drover/testing");
-      for (const scenario of await loadScenarios(process.cwd(), modules)) {
-        const report = await testFaults(scenario, { only: plan, faults: faults || plan !== undefined });
-        console.log(reportLines(report).join("\n"));
-        if (!hasPassed(report)) process.exitCode = 1;
-      }
+      const { reportFaults } = await import("@drover/testing");
+      const scenarios = await loadScenarios(process.cwd(), modules);
+      const options = { only: plan, faults: faults || plan !== undefined };
+      const { different } = await reportFaults(scenarios, (text) => console.log(text), options);
+      if (different > 0) process.exitCode = 1;
     });
