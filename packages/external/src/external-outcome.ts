@@ -26,24 +26,33 @@ export async function externalOutcome<Seen extends PresentResource, Details exte
   reports: readonly SettingReport[],
   written: WrittenItems,
 ): Promise<ExternalResult<Details>> {
-  const { port, context } = run;
+  const { context } = run;
   const createdAt = claim.createdAt ?? (await creationOf(run, seen.name));
   // A server may need some seconds until it returns what it has accepted.
   const isSettling =
     context.status.changing !== undefined && reports.some(({ refusal }) => isNotKept(refusal));
   return {
-    status: {
-      ...port.details(seen),
-      adopted: claim.adopted,
-      ...(createdAt !== undefined && { createdAt }),
-      ...(Object.keys(written).length > 0 && { written }),
-      ...outputsAfter(run, reports),
-    },
+    status: { ...statusOf(run, seen, { claim, createdAt, written }), ...outputsAfter(run, reports) },
     requeueAfter: isSettling ? lookAgain : context.spec.pollInterval,
     ...accountOf(run),
     conditions: conditionsOf(run, reports),
   };
 }
+
+/** The status of an object that has a resource. */
+export const statusOf = <Seen extends PresentResource, Details extends object>(
+  { port }: ExternalRun<Seen, Details>,
+  seen: Seen,
+  { claim, createdAt, written }: { claim: Claim; createdAt: string | undefined; written: WrittenItems },
+): ExternalStatus & Details => ({
+  ...port.details(seen),
+  adopted: claim.adopted,
+  ...(createdAt !== undefined && { createdAt }),
+  ...recordOf(written),
+});
+
+export const recordOf = (written: WrittenItems): Pick<ExternalStatus, "written"> =>
+  Object.keys(written).length > 0 ? { written } : {};
 
 /** The object that has the outputs now. One that could not be deleted yet stays recorded. */
 export function outputsAfter(

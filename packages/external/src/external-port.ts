@@ -1,7 +1,7 @@
 import type { Tags } from "./ownership/tags.ts";
 import type { Setting } from "./settings/setting.ts";
 
-/** What one look at the server found. */
+/** The result of observing a resource. */
 export type Observation<Seen extends PresentResource> = Seen | AbsentResource | DeniedResource;
 
 export interface AbsentResource {
@@ -67,7 +67,7 @@ export interface ResourceWords {
  * as the error that defines what happens next: a TerminalError, a RetryAfterError, a ThrottledError, or an error that is
  * retried with backoff. No request lasts longer than `maxRequestTime`.
  *
- * Guarantee of the kit: it calls `update`, `retag`, `clear` and `delete` only after it has observed in the same run that
+ * Guarantee of the kit: it calls `retag`, `clear`, `delete` and the writes of `settings` only after it has observed in the same run that
  * the resource is the object's own. A port does not check owners.
  */
 export interface ExternalPort<

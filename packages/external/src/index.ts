@@ -35,7 +35,7 @@ export { finalizeExternal } from "./finalize-external.ts";
 export { maxRequestTime } from "./ownership/creation-intent.ts";
 export { reservedPrefix, sameTags, type Tags } from "./ownership/tags.ts";
 export { reconcileExternal } from "./reconcile-external.ts";
-export { canonicalJson } from "./settings/difference.ts";
+export { canonicalJson, isList } from "./settings/difference.ts";
 export {
   type Setting,
   type SettingChange,

@@ -12,14 +12,14 @@ import { type ExternalRun, titleOf } from "./external-run.ts";
 import { writeOutputs } from "./outputs.ts";
 import { planSettings } from "./settings/plan-settings.ts";
 
-/** A run with `manage: ObserveOnly`: reports the state of the resource, whoever owns it, and writes nothing to it. */
+/** A run with `manage: ObserveOnly`: reports the state of the resource, also of another owner's, and writes nothing to it. */
 export async function observeOnly<Seen extends PresentResource, Details extends object>(
   run: ExternalRun<Seen, Details>,
 ): Promise<ExternalResult<Details>> {
   const { context, port } = run;
   const seen = await port.observe(port.name);
   if (seen.state === "denied") throw seen.error;
-  // What an earlier spec with `manage: Full` has recorded is needed again if it comes back.
+  // The record of an earlier spec with `manage: Full` is needed again if the spec returns to that.
   const { adopted, createdAt, creating, written } = context.status;
   const managed = {
     ...(adopted !== undefined && { adopted }),

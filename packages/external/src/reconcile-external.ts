@@ -13,7 +13,7 @@ import {
   tagDifferences,
   wantedTags,
 } from "./differences.ts";
-import { accountOf, externalOutcome, type ExternalResult } from "./external-outcome.ts";
+import { accountOf, externalOutcome, type ExternalResult, recordOf, statusOf } from "./external-outcome.ts";
 import type { ExternalPort, PresentResource } from "./external-port.ts";
 import { externalRun, type ExternalRun, titleOf } from "./external-run.ts";
 import type { ExternalContext } from "./external-spec.ts";
@@ -96,7 +96,7 @@ function announceChanges<Seen extends PresentResource, Details extends object>(
   claim: Claim,
   { differences, added }: { readonly differences: Differences; readonly added: WrittenItems },
 ): ExternalResult<Details> {
-  const { context, port, recorded } = run;
+  const { context, recorded } = run;
   const { status, metadata } = context;
   const written = { ...added, ...status.written };
   const createdAt = claim.createdAt ?? recorded.createdAt;
@@ -106,10 +106,7 @@ function announceChanges<Seen extends PresentResource, Details extends object>(
     status.observedGeneration === metadata.generation;
   return {
     status: {
-      ...port.details(seen),
-      adopted: claim.adopted,
-      ...(createdAt !== undefined && { createdAt }),
-      ...(Object.keys(written).length > 0 && { written }),
+      ...statusOf(run, seen, { claim, createdAt, written }),
       ...(status.outputs !== undefined && { outputs: status.outputs }),
       changing: [...differences.keys()],
     },
@@ -180,7 +177,7 @@ function announceCreation<Seen extends PresentResource, Details extends object>(
   return {
     status: {
       creating: intentToCreate(port.name, at, recorded.creating),
-      ...(Object.keys(written).length > 0 && { written }),
+      ...recordOf(written),
     },
     requeueAfter: "1ms",
     ...accountOf(run),

@@ -66,7 +66,7 @@ export const ownerTags = ({ uid, name }: Owner): Tags =>
 /**
  * The complete set of tags of a resource that is about to be deleted. It still contains the owner's uid, but under a key
  * that does not claim the resource: some servers (moto 5) keep the tags of a deleted resource and give them to the next one
- * of that name, which must not seem to have an owner from the start.
+ * of that name, which must not have an owner from the start.
  */
 export const removalTags = ({ uid }: Owner): Tags => new Map([[removedKey, uid]]);
 

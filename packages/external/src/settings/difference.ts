@@ -22,18 +22,17 @@ export function firstDifference(
   if (typeof wanted !== "object") return found === wanted ? undefined : here;
   if (typeof found !== "object" || isList(found) !== isList(wanted)) return here;
   if (isList(found) && isList(wanted) && found.length !== wanted.length) return here;
+  const parts = new Map<string, SettingValue | undefined>(Object.entries(found));
   for (const [field, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
-    const difference = firstDifference(fieldOf(found, field), value, [...path, field]);
+    const difference = firstDifference(parts.get(field), value, [...path, field]);
     if (difference !== undefined) return difference;
   }
   return undefined;
 }
 
-const isList = (value: SettingValue): value is readonly SettingValue[] => Array.isArray(value);
-
-const fieldOf = (value: object, field: string): SettingValue | undefined =>
-  new Map<string, SettingValue>(Object.entries(value)).get(field);
+export const isList = (value: SettingValue | undefined): value is readonly SettingValue[] =>
+  Array.isArray(value);
 
 /** A hash of a value that is the same whatever the order of its fields. */
 export const digestOf = (value: SettingValue): string =>
