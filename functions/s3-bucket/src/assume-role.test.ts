@@ -9,7 +9,7 @@ import { bucketSceneOfFile } from "./testing/bucket-scene.fixture.ts";
 const scene = await bucketSceneOfFile();
 const roleArn = "arn:aws:iam::222222222222:role/buckets-default";
 
-/** What the account of the role sees. */
+/** The bucket of this name in the account of the role. */
 const inAccount = (name: string) => {
   const { url: endpoint, region } = scene.server;
   const credentials = fromTemporaryCredentials({

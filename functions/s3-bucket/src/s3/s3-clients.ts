@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { fromTemporaryCredentials } from "@aws-sdk/credential-providers";
-import { RetryAfterError } from "@drover/controller";
+import { type Milliseconds, RetryAfterError } from "@drover/controller";
 import type { S3Config } from "../config.ts";
 import type { S3Credentials, S3Keys } from "../credentials.ts";
 import { encodeNames } from "./list-items.ts";
@@ -54,14 +54,20 @@ function optionsOf(config: S3Config, credentials: S3Credentials, region: string)
   return {
     region,
     forcePathStyle: s3ForcePathStyle,
-    // The queue does the retries, where they can be seen and paused. If the SDK repeated a creation after a lost
-    // answer, the bucket would look like another owner's.
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true },
+    ...requestsOf(timeout),
     ...(endpoint !== undefined && { endpoint }),
     ...(provider !== undefined && { credentials: provider }),
   };
 }
+
+/**
+ * The queue does the retries, where they can be seen and paused. If the SDK repeated a creation after a lost answer, the
+ * bucket would look like another owner's.
+ */
+const requestsOf = (timeout: Milliseconds) => ({
+  maxAttempts: 1,
+  requestHandler: { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true },
+});
 
 /** Undefined for the SDK's own search. */
 function providerOf(
@@ -75,8 +81,7 @@ function providerOf(
     params: { RoleArn: role.arn, RoleSessionName: "drover", ExternalId: role.externalId },
     clientConfig: {
       region,
-      maxAttempts: 1,
-      requestHandler: { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true },
+      ...requestsOf(timeout),
       ...(s3StsEndpoint !== undefined && { endpoint: s3StsEndpoint }),
     },
   });

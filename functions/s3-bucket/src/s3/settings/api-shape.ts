@@ -1,4 +1,4 @@
-import type { SettingValue } from "@drover/external";
+import { isList, type SettingValue } from "@drover/external";
 
 /**
  * The fields of a spec are those of the S3 API with a small first letter. These are the exceptions, in which the API
@@ -47,8 +47,6 @@ function apiValue(value: SettingValue | undefined): unknown {
     ]),
   );
 }
-
-const isList = (value: SettingValue): value is readonly SettingValue[] => Array.isArray(value);
 
 /** A value of the S3 API as a spec has it. Undefined for a value that no spec can have. */
 export function fromApi(value: unknown): SettingValue | undefined {

@@ -59,6 +59,11 @@ interface ListSetting<Item extends { readonly id: string } & SettingValue, Api> 
   readonly toApi: (item: Item) => Api;
   readonly write: (call: BucketCall, change: ListChange<Api>) => Sent;
   readonly canonical?: (item: SettingValue) => SettingValue;
+  /** What applies to all items, as the item "". `current` is called after `read`. */
+  readonly general?: {
+    readonly wanted: SettingValue | undefined;
+    readonly current: () => SettingValue | undefined;
+  };
 }
 
 /** The complete list as it should be, and what differs from the current one. */
@@ -75,22 +80,39 @@ export interface ListChange<Api> {
  */
 export function listSetting<Item extends { readonly id: string } & SettingValue, Api>(
   call: BucketCall,
-  { name, wanted = [], read, absent, idOf, toApi, write, canonical = (item) => item }: ListSetting<Item, Api>,
+  list: ListSetting<Item, Api>,
 ): Setting {
+  const {
+    name,
+    wanted = [],
+    read,
+    absent,
+    idOf,
+    toApi,
+    write,
+    canonical = (item: SettingValue) => item,
+    general,
+  } = list;
   let current: readonly Api[] = [];
+  const withGeneral = (
+    items: readonly (readonly [string, SettingValue])[],
+    value: SettingValue | undefined,
+  ): SettingItems => new Map([...items, ...(value === undefined ? [] : [["", value] as const])]);
   return {
     name,
-    wanted: new Map(wanted.map((item) => [item.id, canonical(item)])),
+    wanted: withGeneral(
+      wanted.map((item) => [item.id, canonical(item)]),
+      general?.wanted,
+    ),
     async read(): Promise<SettingItems | SettingRefusal> {
       const answer = await answered(read(call), { doing: `read ${name}`, absent });
       if (answer instanceof SettingRefusal) return answer;
       current = answer ?? [];
-      return new Map(
-        current.flatMap((api) => {
-          const value = fromApi(api);
-          return value === undefined ? [] : [[idOf(api) ?? "", canonical(value)] as const];
-        }),
-      );
+      const items = current.flatMap((api) => {
+        const value = fromApi(api);
+        return value === undefined ? [] : [[idOf(api) ?? "", canonical(value)] as const];
+      });
+      return withGeneral(items, general?.current());
     },
     write({ set: changed, removed }) {
       const set = wanted.filter(({ id }) => changed.has(id)).map(toApi);

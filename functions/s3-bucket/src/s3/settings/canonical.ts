@@ -1,13 +1,10 @@
-import { canonicalJson, type SettingValue } from "@drover/external";
+import { canonicalJson, isList, type SettingValue } from "@drover/external";
 
 /** The fields of a value; none if it is not an object. */
 export const fieldsOf = (
   value: SettingValue | undefined,
 ): { readonly [field: string]: SettingValue | undefined } =>
   typeof value === "object" && !isList(value) ? value : {};
-
-export const isList = (value: SettingValue | undefined): value is readonly SettingValue[] =>
-  Array.isArray(value);
 
 /** The items of a list, or the one item that stands for a list of it. */
 export const listOf = (value: SettingValue = []): readonly SettingValue[] =>

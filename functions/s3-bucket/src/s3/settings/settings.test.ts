@@ -97,7 +97,7 @@ describe.each(settingSamples)(
       await scene.stableObject(spec);
       const writes = scene.proxy.writes().filter((each) => !/^(CreateBucket|PutBucketTagging)$/.test(each));
       scene.proxy.forget();
-      // What the setting needs is written before it.
+      // Settings that this one needs are written before it.
       return writes.at(-1) ?? "";
     }
   },

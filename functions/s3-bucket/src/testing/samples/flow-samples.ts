@@ -43,6 +43,36 @@ const lambdaArn = "arn:aws:lambda:us-east-1:123456789012:function:resize";
 const queueArn = "arn:aws:sqs:us-east-1:123456789012:uploads";
 const topicArn = "arn:aws:sns:us-east-1:123456789012:removals";
 
+const notifications: NotificationConfiguration = {
+  LambdaFunctionConfigurations: [
+    {
+      Id: "resize",
+      LambdaFunctionArn: lambdaArn,
+      Events: ["s3:ObjectCreated:Put", "s3:ObjectCreated:Copy"],
+      Filter: {
+        Key: {
+          FilterRules: [
+            { Name: "suffix", Value: ".png" },
+            { Name: "prefix", Value: "images/" },
+          ],
+        },
+      },
+    },
+  ],
+  QueueConfigurations: [{ Id: "uploads", QueueArn: queueArn, Events: ["s3:ObjectCreated:*"] }],
+  TopicConfigurations: [{ Id: "removals", TopicArn: topicArn, Events: ["s3:ObjectRemoved:*"] }],
+};
+/** All three lists. */
+const listsOf = ({
+  LambdaFunctionConfigurations = [],
+  QueueConfigurations = [],
+  TopicConfigurations = [],
+}: NotificationConfiguration) => [
+  ...LambdaFunctionConfigurations,
+  ...QueueConfigurations,
+  ...TopicConfigurations,
+];
+
 const enableVersioning = (s3: S3Client, Bucket: string) =>
   s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: "Enabled" } }));
 const lock = (s3: S3Client, Bucket: string, Rule: ObjectLockRule) =>
@@ -172,23 +202,7 @@ export const flowSamples: readonly SettingSample[] = [
       },
     ],
     states: [
-      [
-        {
-          Id: "resize",
-          LambdaFunctionArn: lambdaArn,
-          Events: ["s3:ObjectCreated:Put", "s3:ObjectCreated:Copy"],
-          Filter: {
-            Key: {
-              FilterRules: [
-                { Name: "suffix", Value: ".png" },
-                { Name: "prefix", Value: "images/" },
-              ],
-            },
-          },
-        },
-        { Id: "uploads", QueueArn: queueArn, Events: ["s3:ObjectCreated:*"] },
-        { Id: "removals", TopicArn: topicArn, Events: ["s3:ObjectRemoved:*"] },
-      ],
+      listsOf(notifications),
       [
         {
           Id: "uploads",
@@ -199,35 +213,9 @@ export const flowSamples: readonly SettingSample[] = [
       ],
     ],
     without: [],
-    async read(s3, Bucket) {
-      const answer = await s3.send(new GetBucketNotificationConfigurationCommand({ Bucket }));
-      const {
-        LambdaFunctionConfigurations = [],
-        QueueConfigurations = [],
-        TopicConfigurations = [],
-      } = answer;
-      return [...LambdaFunctionConfigurations, ...QueueConfigurations, ...TopicConfigurations];
-    },
-    write: (s3, Bucket) =>
-      notify(s3, Bucket, {
-        LambdaFunctionConfigurations: [
-          {
-            Id: "resize",
-            LambdaFunctionArn: lambdaArn,
-            Events: ["s3:ObjectCreated:Put", "s3:ObjectCreated:Copy"],
-            Filter: {
-              Key: {
-                FilterRules: [
-                  { Name: "suffix", Value: ".png" },
-                  { Name: "prefix", Value: "images/" },
-                ],
-              },
-            },
-          },
-        ],
-        QueueConfigurations: [{ Id: "uploads", QueueArn: queueArn, Events: ["s3:ObjectCreated:*"] }],
-        TopicConfigurations: [{ Id: "removals", TopicArn: topicArn, Events: ["s3:ObjectRemoved:*"] }],
-      }),
+    read: async (s3, Bucket) =>
+      listsOf(await s3.send(new GetBucketNotificationConfigurationCommand({ Bucket }))),
+    write: (s3, Bucket) => notify(s3, Bucket, notifications),
     drift: (s3, Bucket) =>
       notify(s3, Bucket, {
         QueueConfigurations: [{ Id: "uploads", QueueArn: queueArn, Events: ["s3:ObjectCreated:Put"] }],

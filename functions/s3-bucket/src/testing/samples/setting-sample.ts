@@ -7,12 +7,12 @@ type Spec = z.input<typeof Bucket.spec>;
 /** A setting with two values, as a spec has them and as the SDK reads them. */
 export interface SettingSample {
   readonly name: keyof Spec;
-  /** Makes what the values refer to, once per server. */
+  /** Creates the buckets that the values refer to, once per server. */
   readonly prepare?: (s3: S3Client) => Promise<unknown>;
   readonly specs: readonly [first: Spec, second: Spec];
-  /** What the SDK reads after each of them. */
+  /** The states that the SDK reads after each of them. */
   readonly states: readonly [first: unknown, second: unknown];
-  /** What the SDK reads when nothing is set; undefined if it gets an error. */
+  /** The state that the SDK reads if nothing is set. Undefined if it gets an error. */
   readonly without: unknown;
   /** Reads it with the bare SDK. */
   readonly read: (s3: S3Client, Bucket: string) => Promise<unknown>;

@@ -5,22 +5,15 @@ import {
   type LifecycleRule,
   PutBucketLifecycleConfigurationCommand,
 } from "@aws-sdk/client-s3";
-import {
-  canonicalJson,
-  type Setting,
-  type SettingItems,
-  SettingRefusal,
-  type SettingValue,
-} from "@drover/external";
+import { canonicalJson, isList, type Setting, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { listSetting } from "../bucket-setting.ts";
-import { fieldsOf, isList } from "../canonical.ts";
-import { allObjects, canonicalFilter } from "./object-filter.ts";
+import { fieldsOf } from "../canonical.ts";
+import { allObjects, canonicalFilter, filterSpec } from "./object-filter.ts";
 
 const days = z.int().min(0).max(2_147_483_647);
-const tag = z.object({ key: z.string().min(1).max(128), value: z.string().max(256) });
 const size = z.int().min(0).max(5_497_558_138_880);
 const storageClass = z.enum([
   "STANDARD_IA",
@@ -35,22 +28,7 @@ const date = z.iso.date().describe("A day, such as 2027-01-31. S3 acts at midnig
 const rule = z.object({
   id: z.string().min(1).max(255).describe("Rules with other ids are left alone."),
   status: z.enum(["Enabled", "Disabled"]).default("Enabled"),
-  filter: z
-    .object({
-      prefix: z.string().max(1024).optional(),
-      tag: tag.optional(),
-      objectSizeGreaterThan: size.optional(),
-      objectSizeLessThan: size.optional(),
-      and: z
-        .object({
-          prefix: z.string().max(1024).optional(),
-          tags: z.array(tag).max(50).optional(),
-          objectSizeGreaterThan: size.optional(),
-          objectSizeLessThan: size.optional(),
-        })
-        .optional()
-        .describe("For more than one condition."),
-    })
+  filter: filterSpec({ objectSizeGreaterThan: size.optional(), objectSizeLessThan: size.optional() })
     .optional()
     .describe("The objects that the rule is for. Left out: all."),
   expiration: z
@@ -99,7 +77,8 @@ type MinimumSize = GetBucketLifecycleConfigurationCommandOutput["TransitionDefau
 export function lifecycle(call: BucketCall, wanted: Lifecycle | undefined): Setting {
   let current: MinimumSize;
   const asked = wanted?.transitionDefaultMinimumObjectSize;
-  const rules = listSetting(call, {
+  const general = (size: MinimumSize) => size && { transitionDefaultMinimumObjectSize: size };
+  return listSetting(call, {
     name: "lifecycle",
     wanted: wanted?.rules,
     async read({ client, bucket, http }) {
@@ -122,17 +101,8 @@ export function lifecycle(call: BucketCall, wanted: Lifecycle | undefined): Sett
             http,
           ),
     canonical: canonicalRule,
+    general: { wanted: general(asked), current: () => general(current) },
   });
-  const general = (size: MinimumSize): SettingItems =>
-    new Map(size === undefined ? [] : [["", { transitionDefaultMinimumObjectSize: size }]]);
-  return {
-    ...rules,
-    wanted: new Map([...rules.wanted, ...general(asked)]),
-    async read() {
-      const items = await rules.read();
-      return items instanceof SettingRefusal ? items : new Map([...items, ...general(current)]);
-    },
-  };
 }
 
 /**

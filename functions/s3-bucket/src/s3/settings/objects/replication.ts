@@ -10,10 +10,8 @@ import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { listSetting } from "../bucket-setting.ts";
 import { fieldsOf } from "../canonical.ts";
-import { allObjects, canonicalFilter } from "./object-filter.ts";
+import { allObjects, canonicalFilter, filterSpec } from "./object-filter.ts";
 
-const tag = z.object({ key: z.string().min(1).max(128), value: z.string().max(256) });
-const prefix = z.string().max(1024).optional();
 const status = z.enum(["Enabled", "Disabled"]);
 const onOff = z.object({ status }).optional();
 const time = z.object({ minutes: z.literal(15).describe("S3 takes 15 only.") });
@@ -64,17 +62,7 @@ const rule = z.object({
     .optional()
     .describe("The highest counts if rules have the same destination."),
   status: status.default("Enabled"),
-  filter: z
-    .object({
-      prefix,
-      tag: tag.optional(),
-      and: z
-        .object({ prefix, tags: z.array(tag).max(50).optional() })
-        .optional()
-        .describe("For more than one condition."),
-    })
-    .optional()
-    .describe("The objects that the rule is for. Left out: all."),
+  filter: filterSpec({}).optional().describe("The objects that the rule is for. Left out: all."),
   sourceSelectionCriteria: z
     .object({ sseKmsEncryptedObjects: onOff, replicaModifications: onOff })
     .optional()

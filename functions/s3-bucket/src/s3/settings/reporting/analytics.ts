@@ -7,7 +7,14 @@ import {
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
-import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
+import {
+  configurationId,
+  configurationsSetting,
+  maxConfigurations,
+  reportsBucket,
+  reportsOwner,
+  reportsPrefix,
+} from "./configurations-setting.ts";
 import { filterToApi, objectFilterSpec, withCanonicalFilter } from "./configuration-filter.ts";
 
 const dataExport = z.object({
@@ -15,14 +22,9 @@ const dataExport = z.object({
   destination: z.object({
     s3BucketDestination: z.object({
       format: z.literal("CSV").default("CSV"),
-      bucketAccountId: z
-        .string()
-        .length(12)
-        .regex(/^\d+$/)
-        .optional()
-        .describe("The account that must own the bucket. Left out: its owner is not checked."),
-      bucket: z.string().min(1).max(2048).describe("The bucket's ARN, such as arn:aws:s3:::reports."),
-      prefix: z.string().min(1).max(512).optional(),
+      bucketAccountId: reportsOwner,
+      bucket: reportsBucket,
+      prefix: reportsPrefix,
     }),
   }),
 });

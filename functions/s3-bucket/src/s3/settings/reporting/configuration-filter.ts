@@ -1,21 +1,10 @@
-import { canonicalJson, type SettingValue } from "@drover/external";
-import { z } from "zod";
+import { canonicalJson, isList, type SettingValue } from "@drover/external";
+import type { z } from "zod";
 import { toApi } from "../api-shape.ts";
-import { fieldsOf, isList, sorted } from "../canonical.ts";
+import { fieldsOf, sorted } from "../canonical.ts";
+import { filterSpec } from "../objects/object-filter.ts";
 
-const tag = z.object({ key: z.string().min(1).max(128), value: z.string().max(256) });
-
-/** The conditions that each kind of configuration has. */
-export const conditionsSpec = {
-  single: { prefix: z.string().max(1024).optional(), tag: tag.optional() },
-  and: { prefix: z.string().max(1024).optional(), tags: z.array(tag).max(50).optional() },
-};
-
-export const objectFilterSpec = z
-  .object({
-    ...conditionsSpec.single,
-    and: z.object(conditionsSpec.and).optional().describe("For more than one condition."),
-  })
+export const objectFilterSpec = filterSpec({})
   .optional()
   .describe("The objects that it is for. Left out: all.");
 export type ObjectFilter = z.output<typeof objectFilterSpec>;

@@ -13,6 +13,20 @@ export const configurationId = z
   .max(64)
   .describe("Configurations with other ids are left alone.");
 
+/** Where S3 writes reports: a bucket, its owner and a prefix. */
+export const reportsBucket = z
+  .string()
+  .min(1)
+  .max(2048)
+  .describe("The bucket's ARN, such as arn:aws:s3:::reports.");
+export const reportsOwner = z
+  .string()
+  .length(12)
+  .regex(/^\d+$/)
+  .optional()
+  .describe("The account that must own the bucket. Left out: its owner is not checked.");
+export const reportsPrefix = z.string().min(1).max(512).optional();
+
 /** The answer to a List...Configurations request. */
 interface Page<Api> {
   readonly items: readonly Api[] | undefined;

@@ -4,11 +4,11 @@ import {
   ListBucketIntelligentTieringConfigurationsCommand,
   PutBucketIntelligentTieringConfigurationCommand,
 } from "@aws-sdk/client-s3";
-import type { SettingValue } from "@drover/external";
+import { isList, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
-import { isList, sorted } from "../canonical.ts";
+import { sorted } from "../canonical.ts";
 import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
 import { filterToApi, objectFilterSpec, withCanonicalFilter } from "./configuration-filter.ts";
 
@@ -31,7 +31,7 @@ type Configuration = z.output<typeof configuration>;
 export const intelligentTieringSpec = z
   .array(configuration)
   .max(maxConfigurations)
-  .describe("The archive tiers for objects of the storage class INTELLIGENT_TIERING that nobody reads.");
+  .describe("The archive tiers for objects of the storage class INTELLIGENT_TIERING that are not read.");
 
 export const intelligentTiering = (call: BucketCall, wanted: readonly Configuration[] | undefined) =>
   configurationsSetting(call, {

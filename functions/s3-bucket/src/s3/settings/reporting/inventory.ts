@@ -4,12 +4,19 @@ import {
   ListBucketInventoryConfigurationsCommand,
   PutBucketInventoryConfigurationCommand,
 } from "@aws-sdk/client-s3";
-import type { SettingValue } from "@drover/external";
+import { isList, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
-import { isList, sorted } from "../canonical.ts";
-import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
+import { sorted } from "../canonical.ts";
+import {
+  configurationId,
+  configurationsSetting,
+  maxConfigurations,
+  reportsBucket,
+  reportsOwner,
+  reportsPrefix,
+} from "./configurations-setting.ts";
 import { withCanonicalFilter } from "./configuration-filter.ts";
 
 const optionalField = z.enum([
@@ -36,15 +43,10 @@ const optionalField = z.enum([
 
 const destination = z.object({
   s3BucketDestination: z.object({
-    accountId: z
-      .string()
-      .length(12)
-      .regex(/^\d+$/)
-      .optional()
-      .describe("The account that must own the bucket. Left out: its owner is not checked."),
-    bucket: z.string().min(1).max(2048).describe("The bucket's ARN, such as arn:aws:s3:::reports."),
+    accountId: reportsOwner,
+    bucket: reportsBucket,
     format: z.enum(["CSV", "ORC", "Parquet"]),
-    prefix: z.string().min(1).max(512).optional(),
+    prefix: reportsPrefix,
     encryption: z
       .object({
         sseS3: z.object({}).optional().describe("With keys of S3: an empty object."),

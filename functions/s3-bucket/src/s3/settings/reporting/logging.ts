@@ -4,12 +4,12 @@ import {
   type LoggingEnabled,
   PutBucketLoggingCommand,
 } from "@aws-sdk/client-s3";
-import type { SettingValue } from "@drover/external";
+import { isList, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { valueSetting } from "../bucket-setting.ts";
-import { fieldsOf, isList, sorted } from "../canonical.ts";
+import { fieldsOf, sorted } from "../canonical.ts";
 
 // Left out: `emailAddress`, which AWS refuses since October 2025, and `displayName`, which S3 ignores.
 const grantee = z.object({

@@ -7,23 +7,14 @@ import {
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
-import { conditionsOf, conditionsSpec, filterToApi, withCanonicalFilter } from "./configuration-filter.ts";
+import { filterSpec } from "../objects/object-filter.ts";
+import { conditionsOf, filterToApi, withCanonicalFilter } from "./configuration-filter.ts";
 
-const accessPointArn = z.string().min(1).max(2048).optional();
+const accessPointArn = z.string().min(1).max(2048).optional().describe("Requests through this access point.");
 
 const configuration = z.object({
   id: configurationId.regex(/^[A-Za-z0-9._-]+$/),
-  filter: z
-    .object({
-      ...conditionsSpec.single,
-      accessPointArn: accessPointArn.describe("Requests through this access point."),
-      and: z
-        .object({ ...conditionsSpec.and, accessPointArn })
-        .optional()
-        .describe("For more than one condition."),
-    })
-    .optional()
-    .describe("The requests that are counted. Left out: all."),
+  filter: filterSpec({ accessPointArn }).optional().describe("The requests that are counted. Left out: all."),
 });
 type Configuration = z.output<typeof configuration>;
 

@@ -6,18 +6,12 @@ import {
   type QueueConfiguration,
   type TopicConfiguration,
 } from "@aws-sdk/client-s3";
-import {
-  canonicalJson,
-  type Setting,
-  type SettingItems,
-  SettingRefusal,
-  type SettingValue,
-} from "@drover/external";
+import { canonicalJson, isList, type Setting, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { listSetting } from "../bucket-setting.ts";
-import { fieldsOf, isList, sorted } from "../canonical.ts";
+import { fieldsOf, sorted } from "../canonical.ts";
 
 const id = z
   .string()
@@ -96,18 +90,12 @@ export function notification(call: BucketCall, wanted: Notification | undefined)
       );
     },
     canonical,
-  });
-  const bridge = (eventBridge: boolean | undefined): SettingItems =>
-    new Map(eventBridge === undefined ? [] : [["", { eventBridge }]]);
-  return {
-    ...configurations,
-    wanted: new Map([...configurations.wanted, ...bridge(asked)]),
-    removedAs: { eventBridge: false },
-    async read() {
-      const items = await configurations.read();
-      return items instanceof SettingRefusal ? items : new Map([...items, ...bridge(current)]);
+    general: {
+      wanted: asked === undefined ? undefined : { eventBridge: asked },
+      current: () => ({ eventBridge: current }),
     },
-  };
+  });
+  return { ...configurations, removedAs: { eventBridge: false } };
 }
 
 /** The filter as text: a configuration with one more rule is another one. The order of events does not matter. */
