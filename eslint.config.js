@@ -11,7 +11,7 @@ const doors = [
     names: ["@kubernetes/client-node", "undici"],
     message: "packages/kube is the only door to the API server.",
   },
-  { names: ["@aws-sdk"], message: "functions/s3-bucket is the only door to S3." },
+  { names: ["@aws-sdk", "@smithy"], message: "packages/aws and its functions are the only doors to AWS." },
 ];
 /** A pattern for each foreign library that may not be imported; a folder may have its name. */
 const door = (...mine) =>
@@ -40,6 +40,7 @@ const mayImport = {
   listener: [],
   random: [],
   controller: ["json"],
+  aws: ["controller", "external"],
   external: ["controller", "kube"],
   timers: ["controller"],
   webhook: ["controller", "json"],
@@ -68,7 +69,7 @@ const mayImport = {
   embedded: ["bridge", "controller", "runtime"],
   deployment: ["controller", "kube", "runtime", "workloads"],
   replicaset: ["controller", "kube", "runtime", "workloads"],
-  "s3-bucket": ["controller", "external", "runtime"],
+  "s3-bucket": ["aws", "controller", "external", "runtime"],
   cli: ["controller", "deployer", "json", "kube", "queue", "runtime", "testing", "testing/fault-proxy"],
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
   deployer: ["controller", "kube", "queue", "runtime", "timers"],
@@ -83,7 +84,12 @@ const mayImport = {
 /** Servers and programs, which a package's test fixtures may start, too. */
 const forFixtures = ["client-go-queue", "local-servers", "random", "real-cluster", "sandbox"];
 /** The doors that a package may open. */
-const opens = { queue: ["ioredis"], kube: ["@kubernetes/client-node"], "s3-bucket": ["@aws-sdk"] };
+const opens = {
+  queue: ["ioredis"],
+  kube: ["@kubernetes/client-node"],
+  aws: ["@aws-sdk", "@smithy"],
+  "s3-bucket": ["@aws-sdk"],
+};
 
 /** What `files` must not import: a door that is not open to them, and packages that `law` does not name. */
 const imports = (files, mine, law) => ({

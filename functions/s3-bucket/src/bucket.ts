@@ -1,9 +1,12 @@
 import { checkedAtRun, defineResource, type ReconcileContext } from "@drover/controller";
+import { credentialsSpec, tagsSpec } from "@drover/aws";
 import { externalSpec, externalStatus } from "@drover/external";
 import { z } from "zod";
 import { bucketNameLength, bucketNamePattern, bucketNameProblem } from "./bucket-name.ts";
-import { maxSpecTags, tagLimits, tagProblem } from "./s3/aws-tags.ts";
 import { settingsSpec } from "./s3/settings/settings-of.ts";
+
+/** The setting with the roles that objects may name without keys of their own. */
+export const rolesVariable = "DROVER_S3_ROLES";
 
 const bucketName = z
   .string()
@@ -17,19 +20,6 @@ const bucketName = z
     ...checkedAtRun,
   });
 
-const tagSet = z.record(z.string(), z.string().max(tagLimits.valueLength));
-const problemOfTags = (given: z.output<typeof tagSet>): string | undefined => {
-  const entries = Object.entries(given);
-  if (entries.length > maxSpecTags) {
-    return `${entries.length} tags are too many: S3 takes ${tagLimits.tags}, and Drover needs ${tagLimits.tags - maxSpecTags} of them.`;
-  }
-  return entries.map(([key, value]) => tagProblem(key, value)).find((problem) => problem !== undefined);
-};
-const tags = tagSet.refine((given) => problemOfTags(given) === undefined, {
-  error: (issue) => problemOfTags(tagSet.parse(issue.input)) ?? "Not tags.",
-  ...checkedAtRun,
-});
-
 const spec = z.object({
   bucketName: bucketName
     .optional()
@@ -41,11 +31,7 @@ const spec = z.object({
     .describe(
       "The bucket's region. Default: the function's own region. It cannot be changed once the bucket exists.",
     ),
-  tags: tags
-    .default({})
-    .describe(
-      "Tags of the bucket. Tags of others are left alone; a key that is removed here is removed from the bucket.",
-    ),
+  tags: tagsSpec("bucket"),
   ...externalSpec("bucket", "Bucket"),
   emptyOnDelete: z
     .boolean()
@@ -53,26 +39,8 @@ const spec = z.object({
     .describe(
       "With onDelete: Delete, also delete everything in the bucket: objects, versions and unfinished uploads.",
     ),
-  credentialsSecret: z
-    .object({ name: z.string().min(1).max(253) })
-    .optional()
-    .describe(
-      "A Secret in the same namespace with the keys accessKeyId, secretAccessKey and, where needed, sessionToken. " +
-        "Default: the function's own AWS credentials.",
-    ),
   ...settingsSpec,
-  assumeRole: z
-    .object({
-      roleArn: z
-        .string()
-        .max(2048)
-        .regex(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@\/-]+$/, "Give a role's ARN."),
-    })
-    .optional()
-    .describe(
-      "An AWS role to act as, by the credentials of the Secret. By the function's own, only roles that its operator " +
-        "allows in DROVER_S3_ROLES. The external id is the namespace of this object.",
-    ),
+  ...credentialsSpec(rolesVariable),
   accountId: z
     .string()
     .regex(/^\d{12}$/, "An AWS account id has twelve digits.")

@@ -1,9 +1,10 @@
+import { AwsRefusal } from "@drover/aws";
 import { parseDuration, RetryAfterError, TerminalError } from "@drover/controller";
 import { expect, test } from "vitest";
-import { responseOrRefusal, errorAfter, S3Refusal } from "./s3/s3-errors.ts";
+import { responseOrRefusal, errorAfter } from "./s3/s3-errors.ts";
 
 const refusal = (name: string, status?: number) =>
-  new S3Refusal({ name, message: "m", $metadata: status === undefined ? {} : { httpStatusCode: status } });
+  new AwsRefusal({ name, message: "m", $metadata: status === undefined ? {} : { httpStatusCode: status } });
 const next = (...of: Parameters<typeof refusal>) => errorAfter(refusal(...of), "look");
 
 test.each([

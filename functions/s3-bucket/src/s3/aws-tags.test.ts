@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { maxSpecTags, splitTags, tagLimits, tagProblem } from "./aws-tags.ts";
+import { maxSpecTags, splitTags, tagLimits, tagProblem } from "@drover/aws";
 import { keepAwsTags } from "../testing/aws-tags.ts";
 import { expectOwned, expectError, readyOf } from "../testing/bucket-scene.ts";
 import { bucketSceneOfFile } from "../testing/bucket-scene.fixture.ts";

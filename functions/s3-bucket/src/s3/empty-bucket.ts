@@ -1,6 +1,7 @@
+import { AwsRefusal } from "@drover/aws";
 import { AbortMultipartUploadCommand, DeleteObjectCommand, DeleteObjectsCommand } from "@aws-sdk/client-s3";
 import type { BucketCall } from "./bucket-call.ts";
-import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
+import { responseOrRefusal, errorAfter } from "./s3-errors.ts";
 import { type BucketItem, type ItemPage, listUploads, listVersions, type ListMarker } from "./list-items.ts";
 
 /** The result of emptying a bucket. */
@@ -97,7 +98,7 @@ const stillListed = "it is listed still after its deletion was confirmed";
 const versionsIn = (call: BucketCall): ItemSource => ({
   async list(after) {
     const page = await listVersions(call, after);
-    if (page instanceof S3Refusal) throw errorAfter(page, `list what is in bucket ${call.bucket.Bucket}`);
+    if (page instanceof AwsRefusal) throw errorAfter(page, `list what is in bucket ${call.bucket.Bucket}`);
     return page;
   },
   async remove(items, again) {
@@ -119,7 +120,7 @@ async function deleteTogether(
   const Objects = items.map(({ key: Key, versionId: VersionId }) => ({ Key, VersionId }));
   const command = new DeleteObjectsCommand({ ...bucket, Delete: { Objects, Quiet: true } });
   const answer = await responseOrRefusal(client.send(command, http));
-  if (answer instanceof S3Refusal) {
+  if (answer instanceof AwsRefusal) {
     // The items are tried by URL next: some servers cannot delete several together, or parse XML more strictly.
     if (answer.notSupported || answer.code === "MalformedXML") {
       return items.map((item) => ({ item, isLast: false }));
@@ -147,7 +148,7 @@ const deleteAlone = (
 const uploadsTo = (call: BucketCall): ItemSource => ({
   async list(after) {
     const page = await listUploads(call, after);
-    if (!(page instanceof S3Refusal)) return page;
+    if (!(page instanceof AwsRefusal)) return page;
     if (page.notSupported) return { items: [], next: undefined };
     throw errorAfter(page, `list the unfinished uploads to bucket ${call.bucket.Bucket}`);
   },
@@ -204,7 +205,7 @@ async function refusalOf(
     return 'its name, as a part of a URL, has the segment "." or ".."';
   }
   const answer = await remove({ ...item, key });
-  if (!(answer instanceof S3Refusal)) return undefined;
+  if (!(answer instanceof AwsRefusal)) return undefined;
   if (answer.status === undefined || answer.status >= 500 || answer.status === 429) {
     throw errorAfter(answer, `delete ${item.shown}`);
   }

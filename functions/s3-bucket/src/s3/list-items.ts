@@ -1,8 +1,9 @@
+import { AwsRefusal } from "@drover/aws";
 import { ListMultipartUploadsCommand, ListObjectVersionsCommand, type S3Client } from "@aws-sdk/client-s3";
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import type { BucketCall } from "./bucket-call.ts";
-import { responseOrRefusal, S3Refusal } from "./s3-errors.ts";
+import { responseOrRefusal } from "./s3-errors.ts";
 
 /** An entry in the listing of a bucket: a version of an object, a delete marker or an unfinished upload. */
 export interface BucketItem {
@@ -40,11 +41,11 @@ export interface ItemPage {
 export async function listVersions(
   { client, bucket, http }: BucketCall,
   after?: ListMarker,
-): Promise<ItemPage | S3Refusal> {
+): Promise<ItemPage | AwsRefusal> {
   const markers = after && { KeyMarker: after.key, VersionIdMarker: after.id };
   const command = new ListObjectVersionsCommand({ ...bucket, ...markers, EncodingType: "url" });
   const answer = await responseOrRefusal(client.send(command, http));
-  if (answer instanceof S3Refusal) return answer;
+  if (answer instanceof AwsRefusal) return answer;
   const found = [...(answer.Versions ?? []), ...(answer.DeleteMarkers ?? [])];
   return {
     items: found.map(({ Key, VersionId }) => ({ ...named(Key, VersionId), versionId: VersionId })),
@@ -57,11 +58,11 @@ export async function listVersions(
 export async function listUploads(
   { client, bucket, http }: BucketCall,
   after?: ListMarker,
-): Promise<ItemPage | S3Refusal> {
+): Promise<ItemPage | AwsRefusal> {
   const markers = after && { KeyMarker: after.key, UploadIdMarker: after.id };
   const command = new ListMultipartUploadsCommand({ ...bucket, ...markers, EncodingType: "url" });
   const answer = await responseOrRefusal(client.send(command, http));
-  if (answer instanceof S3Refusal) return answer;
+  if (answer instanceof AwsRefusal) return answer;
   return {
     items: (answer.Uploads ?? []).map(({ Key, UploadId }) => ({
       ...named(Key, UploadId),

@@ -11,6 +11,15 @@ import {
   PutBucketTaggingCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
+import {
+  accountOf,
+  AwsRefusal,
+  readCredentials,
+  splitTags,
+  tagLimits,
+  tagList,
+  type TagSet,
+} from "@drover/aws";
 import { RetryAfterError, serverTime, TerminalError } from "@drover/controller";
 import {
   type AccountListing,
@@ -22,17 +31,15 @@ import {
   sameTags,
   type Tags,
 } from "@drover/external";
-import type { BucketContext, BucketDetails } from "../bucket.ts";
+import { type BucketContext, type BucketDetails, rolesVariable } from "../bucket.ts";
 import { bucketNameOf, bucketNameProblem } from "../bucket-name.ts";
 import type { S3Config } from "../config.ts";
-import { readCredentials } from "../credentials.ts";
-import { splitTags, tagLimits, type TagSet } from "./aws-tags.ts";
 import type { BucketCall } from "./bucket-call.ts";
 import { rejectObjectLock } from "./settings/objects/object-lock.ts";
 import { settingsOf } from "./settings/settings-of.ts";
 import { clearBucket, contentsError } from "./clear-bucket.ts";
-import { accountOf, s3Clients } from "./s3-clients.ts";
-import { responseOrRefusal, errorAfter, S3Refusal } from "./s3-errors.ts";
+import { s3Clients } from "./s3-clients.ts";
+import { responseOrRefusal, errorAfter } from "./s3-errors.ts";
 
 /** The address of a bucket. */
 interface BucketAddress {
@@ -60,7 +67,10 @@ export function s3BucketPorts(config: S3Config): BucketPorts {
   const clients = s3Clients(config);
   return {
     async open(context) {
-      const credentials = await readCredentials(context, config.s3Roles);
+      const credentials = await readCredentials(context, {
+        allowed: config.s3Roles,
+        variable: rolesVariable,
+      });
       const account = accountOf(credentials);
       return s3BucketPort({ context, account, config }, (region) => clients.get(credentials, region));
     },
@@ -134,7 +144,7 @@ function s3BucketPort(
     async delete(seen) {
       const { client, bucket } = callOn(seen);
       const answer = await responseOrRefusal(client.send(new DeleteBucketCommand(bucket), http));
-      if (!(answer instanceof S3Refusal) || answer.code === "NoSuchBucket") return "deleted";
+      if (!(answer instanceof AwsRefusal) || answer.code === "NoSuchBucket") return "deleted";
       if (answer.code === "BucketNotEmpty") throw contentsError(seen.name, spec);
       throw errorAfter(answer, `delete bucket ${seen.name}`);
     },
@@ -146,7 +156,7 @@ async function isEmpty({ client, bucket, http }: BucketCall): Promise<boolean> {
   const answer = await responseOrRefusal(
     client.send(new ListObjectVersionsCommand({ ...bucket, MaxKeys: 1 }), http),
   );
-  if (answer instanceof S3Refusal) throw errorAfter(answer, `list what is in bucket ${bucket.Bucket}`);
+  if (answer instanceof AwsRefusal) throw errorAfter(answer, `list what is in bucket ${bucket.Bucket}`);
   return (answer.Versions ?? []).length + (answer.DeleteMarkers ?? []).length === 0;
 }
 
@@ -174,7 +184,7 @@ async function observe(
   followed = false,
 ): Promise<Observation<PresentBucket>> {
   const tags = await readTags(callOn(address));
-  if (!(tags instanceof S3Refusal)) return present(callOn, address, tags.tags);
+  if (!(tags instanceof AwsRefusal)) return present(callOn, address, tags.tags);
   if (tags.code === "NoSuchBucket")
     return { state: "absent", at: new Date(serverTime(tags.headers["date"])) };
   if (tags.notSupported) throw withoutTags(tags);
@@ -188,9 +198,9 @@ async function observe(
 }
 
 /** All tags of a bucket. */
-async function readTags({ client, bucket, http }: BucketCall): Promise<TagSet | S3Refusal> {
+async function readTags({ client, bucket, http }: BucketCall): Promise<TagSet | AwsRefusal> {
   const answer = await responseOrRefusal(client.send(new GetBucketTaggingCommand(bucket), http));
-  if (!(answer instanceof S3Refusal)) {
+  if (!(answer instanceof AwsRefusal)) {
     return splitTags((answer.TagSet ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
   }
   return answer.code === "NoSuchTagSet" || answer.code === "NoSuchTagSetError" ? splitTags([]) : answer;
@@ -200,16 +210,16 @@ async function readTags({ client, bucket, http }: BucketCall): Promise<TagSet | 
 async function retag(call: BucketCall, change: (current: Tags) => Tags): Promise<void> {
   const { client, bucket, http } = call;
   const current = await readTags(call);
-  if (current instanceof S3Refusal) throw errorAfter(current, `read the tags of bucket ${bucket.Bucket}`);
+  if (current instanceof AwsRefusal) throw errorAfter(current, `read the tags of bucket ${bucket.Bucket}`);
   const tags = change(current.tags);
   if (sameTags(current.tags, tags)) return;
   const all = new Map([...current.ofAws, ...tags]);
   const answer = await responseOrRefusal<object>(
     all.size === 0
       ? client.send(new DeleteBucketTaggingCommand(bucket), http)
-      : client.send(new PutBucketTaggingCommand({ ...bucket, Tagging: { TagSet: tagSet(all) } }), http),
+      : client.send(new PutBucketTaggingCommand({ ...bucket, Tagging: { TagSet: tagList(all) } }), http),
   );
-  if (answer instanceof S3Refusal) throw errorAfter(answer, `tag bucket ${bucket.Bucket}`);
+  if (answer instanceof AwsRefusal) throw errorAfter(answer, `tag bucket ${bucket.Bucket}`);
 }
 
 async function present(
@@ -219,7 +229,7 @@ async function present(
 ): Promise<Observation<PresentBucket>> {
   const { client, bucket, http } = callOn(address);
   const answer = await responseOrRefusal(client.send(new HeadBucketCommand(bucket), http));
-  const refused = answer instanceof S3Refusal;
+  const refused = answer instanceof AwsRefusal;
   // Credentials may be allowed to read the tags, but not to send HeadBucket. Then the region is the one that answered.
   if (refused && answer.status !== 403) throw errorAfter(answer, `look at bucket ${address.name}`);
   const region = refused ? address.region : (answer.BucketRegion ?? address.region);
@@ -227,7 +237,7 @@ async function present(
 }
 
 /** Refused before anything is created: without tags, Drover could not distinguish its buckets from those of others. */
-const withoutTags = (cause: S3Refusal): Error =>
+const withoutTags = (cause: AwsRefusal): Error =>
   new TerminalError(
     `This S3 server does not support bucket tags (${cause.message}), by which Drover recognizes its buckets. ` +
       "Use a server that does.",
@@ -241,7 +251,7 @@ async function listing({ client, bucket, http }: BucketCall): Promise<AccountLis
     const answer = await responseOrRefusal(
       client.send(new ListBucketsCommand({ Prefix: name, ContinuationToken: page }), http),
     );
-    if (answer instanceof S3Refusal) {
+    if (answer instanceof AwsRefusal) {
       if (answer.status === 403 || answer.notSupported) return { state: "unknown" };
       throw errorAfter(answer, "list the account's buckets");
     }
@@ -260,10 +270,10 @@ async function create(
   const command = new CreateBucketCommand({
     Bucket: bucket.Bucket,
     ...(spec.objectLockEnabledForBucket && { ObjectLockEnabledForBucket: true }),
-    CreateBucketConfiguration: { ...placeOf(region), Tags: tagSet(tags) },
+    CreateBucketConfiguration: { ...placeOf(region), Tags: tagList(tags) },
   });
   const answer = await responseOrRefusal(client.send(command, http));
-  if (!(answer instanceof S3Refusal)) return { outcome: "created" };
+  if (!(answer instanceof AwsRefusal)) return { outcome: "created" };
   if (answer.code === "BucketAlreadyOwnedByYou") return { outcome: "exists" };
   const error = errorAfter(answer, `make bucket ${name} in region ${region}`);
   if (answer.code === "BucketAlreadyExists") return { outcome: "exists", error };
@@ -282,5 +292,3 @@ function placeOf(region: string): CreateBucketConfiguration {
   // The SDK's type has the regions that were known at its release. Servers have others.
   return { LocationConstraint: region as BucketLocationConstraint };
 }
-
-const tagSet = (tags: Tags) => [...tags].map(([Key, Value]) => ({ Key, Value }));

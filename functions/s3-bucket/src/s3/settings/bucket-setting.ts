@@ -1,3 +1,4 @@
+import { AwsRefusal } from "@drover/aws";
 import {
   type Setting,
   type SettingItems,
@@ -6,7 +7,7 @@ import {
   type SettingValue,
 } from "@drover/external";
 import type { BucketCall } from "../bucket-call.ts";
-import { errorAfter, responseOrRefusal, S3Refusal } from "../s3-errors.ts";
+import { errorAfter, responseOrRefusal } from "../s3-errors.ts";
 import { fromApi } from "./api-shape.ts";
 
 type Sent = Promise<unknown>;
@@ -142,7 +143,7 @@ export async function answered<Answer>(
   { doing, absent }: { readonly doing: string; readonly absent?: string | undefined },
 ): Promise<Answer | SettingRefusal | undefined> {
   const answer = await responseOrRefusal(sent);
-  if (!(answer instanceof S3Refusal)) return answer;
+  if (!(answer instanceof AwsRefusal)) return answer;
   if (answer.code === absent) return undefined;
   const name = doing.replace(/^\w+ /, "");
   if (answer.notSupported) {

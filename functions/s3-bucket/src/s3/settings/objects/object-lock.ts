@@ -1,3 +1,4 @@
+import { AwsRefusal } from "@drover/aws";
 import {
   GetObjectLockConfigurationCommand,
   type ObjectLockRule,
@@ -6,7 +7,7 @@ import {
 import { TerminalError } from "@drover/controller";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
-import { errorAfter, responseOrRefusal, S3Refusal } from "../../s3-errors.ts";
+import { errorAfter, responseOrRefusal } from "../../s3-errors.ts";
 import { toApi } from "../api-shape.ts";
 import { valueSetting } from "../bucket-setting.ts";
 
@@ -89,7 +90,7 @@ export async function rejectObjectLock(call: BucketCall, wanted: boolean | undef
 /** A server that does not support object lock has no bucket with it. */
 async function hasObjectLock({ client, bucket, http }: BucketCall, wanted: boolean): Promise<boolean> {
   const answer = await responseOrRefusal(client.send(new GetObjectLockConfigurationCommand(bucket), http));
-  if (!(answer instanceof S3Refusal)) return answer.ObjectLockConfiguration?.ObjectLockEnabled === "Enabled";
+  if (!(answer instanceof AwsRefusal)) return answer.ObjectLockConfiguration?.ObjectLockEnabled === "Enabled";
   if (answer.code === noObjectLock || (answer.notSupported && !wanted)) return false;
   throw errorAfter(answer, `read the object lock of bucket ${bucket.Bucket}`);
 }

@@ -1,6 +1,8 @@
+import { checkedAtRun } from "@drover/controller";
 import { reservedPrefix, type Tags } from "@drover/external";
+import { z } from "zod";
 
-/** All tags of a bucket. */
+/** All tags of a resource. */
 export interface TagSet {
   readonly tags: Tags;
   /**
@@ -17,7 +19,11 @@ export const splitTags = (all: readonly (readonly [key: string, value: string])[
   ofAws: new Map(all.filter(([key]) => isOfAws(key))),
 });
 
-/** The limits of S3: https://docs.aws.amazon.com/AmazonS3/latest/userguide/CostAllocTagging.html */
+/** Tags as requests have them. */
+export const tagList = (tags: Tags): { Key: string; Value: string }[] =>
+  [...tags].map(([Key, Value]) => ({ Key, Value }));
+
+/** The limits of AWS: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html */
 export const tagLimits = { tags: 50, keyLength: 128, valueLength: 256 };
 
 /** The maximum number of tags in a spec, which leaves room for Drover's own three. */
@@ -25,7 +31,7 @@ export const maxSpecTags = tagLimits.tags - 3;
 
 const validCharacters = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
-/** The reason why S3 or Drover would refuse a tag of a spec, as a sentence. Undefined for a valid tag. */
+/** The reason why AWS or Drover would refuse a tag of a spec, as a sentence. Undefined for a valid tag. */
 export function tagProblem(key: string, value: string): string | undefined {
   const named = `Tag ${JSON.stringify(key)}`;
   if (key.length < 1 || key.length > tagLimits.keyLength) {
@@ -42,3 +48,24 @@ export function tagProblem(key: string, value: string): string | undefined {
     ? `${named}: Drover keeps keys that begin with "${reservedPrefix}".`
     : undefined;
 }
+
+const tagSet = z.record(z.string(), z.string().max(tagLimits.valueLength));
+const problemOfTags = (given: z.output<typeof tagSet>): string | undefined => {
+  const entries = Object.entries(given);
+  if (entries.length > maxSpecTags) {
+    return `${entries.length} tags are too many: AWS takes ${tagLimits.tags}, and Drover needs ${tagLimits.tags - maxSpecTags} of them.`;
+  }
+  return entries.map(([key, value]) => tagProblem(key, value)).find((problem) => problem !== undefined);
+};
+
+/** The field of a spec with the tags of a resource. */
+export const tagsSpec = (noun: string) =>
+  tagSet
+    .refine((given) => problemOfTags(given) === undefined, {
+      error: (issue) => problemOfTags(tagSet.parse(issue.input)) ?? "Not tags.",
+      ...checkedAtRun,
+    })
+    .default({})
+    .describe(
+      `Tags of the ${noun}. Tags of others are left alone; a key that is removed here is removed from the ${noun}.`,
+    );
