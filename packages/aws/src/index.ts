@@ -23,3 +23,4 @@ export {
 export { type AwsServer, awsSettings, isRequestTime } from "./aws-settings.ts";
 export { maxSpecTags, splitTags, tagLimits, tagList, tagProblem, type TagSet, tagsSpec } from "./aws-tags.ts";
 export { type AwsCredentials, credentialsSpec, readCredentials } from "./credentials.ts";
+export { type SettingCalls, settingCalls } from "./setting-calls.ts";

@@ -1,4 +1,4 @@
-import { AwsRefusal } from "@drover/aws";
+import { settingCalls } from "@drover/aws";
 import {
   type Setting,
   type SettingItems,
@@ -41,7 +41,7 @@ export function valueSetting<Value extends SettingValue>(
     wanted: wanted === undefined ? undefined : canonical(wanted),
     removedAs,
     async read() {
-      const answer = await answered(read(call), { doing: `read ${name}`, absent });
+      const answer = await answered(read(call), { doing: "read", name, absent });
       const value = answer instanceof SettingRefusal ? answer : fromApi(answer);
       return value === undefined || value instanceof SettingRefusal ? value : canonical(value);
     },
@@ -106,7 +106,7 @@ export function listSetting<Item extends { readonly id: string } & SettingValue,
       general?.wanted,
     ),
     async read(): Promise<SettingItems | SettingRefusal> {
-      const answer = await answered(read(call), { doing: `read ${name}`, absent });
+      const answer = await answered(read(call), { doing: "read", name, absent });
       if (answer instanceof SettingRefusal) return answer;
       current = answer ?? [];
       const items = current.flatMap((api) => {
@@ -126,42 +126,8 @@ export function listSetting<Item extends { readonly id: string } & SettingValue,
   };
 }
 
-/** Sends a write. */
-export async function refusalOf(sent: Sent, name: string): Promise<SettingRefusal | undefined> {
-  const answer = await answered(sent, { doing: `write ${name}` });
-  return answer instanceof SettingRefusal ? answer : undefined;
-}
-
-/**
- * The answer to a request about a setting, undefined if the bucket does not have it, or the refusal if it concerns this
- * setting only.
- *
- * @throws the error that defines what happens next, after any other refusal.
- */
-export async function answered<Answer>(
-  sent: Promise<Answer>,
-  { doing, absent }: { readonly doing: string; readonly absent?: string | undefined },
-): Promise<Answer | SettingRefusal | undefined> {
-  const answer = await responseOrRefusal(sent);
-  if (!(answer instanceof AwsRefusal)) return answer;
-  if (answer.code === absent) return undefined;
-  const name = doing.replace(/^\w+ /, "");
-  if (answer.notSupported) {
-    const message = `This S3 server does not support ${name}. Remove spec.${name}, or use another server.`;
-    return new SettingRefusal("NotSupported", message);
-  }
-  const problem = `S3 refused to ${doing} of the bucket (${answer.message}).`;
-  if (answer.code === "AccessDenied") {
-    return new SettingRefusal("AccessDenied", `${problem} Allow it for the credentials in use.`);
-  }
-  if (answer.status === 400 && invalidValue.has(answer.code)) {
-    return new SettingRefusal("InvalidSetting", `${problem} Correct spec.${name}.`);
-  }
-  throw errorAfter(answer, `${doing} of the bucket`);
-}
-
 /** The codes with which S3 refuses a configuration: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
-const invalidValue: ReadonlySet<string> = new Set([
+const invalid: ReadonlySet<string> = new Set([
   "AccessControlListNotSupported",
   "InvalidArgument",
   "InvalidBucketAclWithObjectOwnership",
@@ -176,3 +142,9 @@ const invalidValue: ReadonlySet<string> = new Set([
   "MalformedXML",
   "TooManyConfigurations",
 ]);
+
+export const { answered, refusalOf } = settingCalls(
+  { responseOrRefusal, errorAfter },
+  { service: "S3", noun: "bucket" },
+  invalid,
+);

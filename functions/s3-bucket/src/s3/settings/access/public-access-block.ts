@@ -30,7 +30,8 @@ export function publicAccessBlock(call: BucketCall, wanted: Switches = {}): Sett
     removedAs: false,
     async read() {
       const answer = await answered(client.send(new GetPublicAccessBlockCommand(bucket), http), {
-        doing: `read ${name}`,
+        doing: "read",
+        name,
         absent: "NoSuchPublicAccessBlockConfiguration",
       });
       if (answer instanceof SettingRefusal) return answer;
