@@ -316,11 +316,19 @@ test("a server that accepts a setting and keeps another value is reported, and w
     status: 200,
     body: "<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>",
   });
+  object.spec = { ...object.spec, versioning: "Suspended" };
+  await object.reconcileUntilStable();
+  object.spec = { ...object.spec, versioning: "Enabled" };
+  object.generation++;
   const first = await object.reconcileUntilStable();
   expect(readyOf(first)).toMatchObject({ status: "False", reason: "NotKept" });
+  // A server may take some seconds to return a new value.
+  expect(first.requeueAfter).toBe("5s");
   for (let poll = 0; poll < 3; poll++) {
     scene.proxy.calls.length = 0;
-    expect(readyOf(await object.reconcileUntilStable())?.reason).toBe("NotKept");
+    const result = await object.reconcileUntilStable();
+    expect(readyOf(result)?.reason).toBe("NotKept");
+    expect(result.requeueAfter).toBe("5m");
     expect(scene.proxy.writes()).toEqual(["PutBucketVersioning"]);
   }
 });

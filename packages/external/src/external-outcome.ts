@@ -3,7 +3,7 @@ import type { PresentResource } from "./external-port.ts";
 import { capitalized, type ExternalRun, titleOf } from "./external-run.ts";
 import type { ExternalStatus } from "./external-spec.ts";
 import type { Claim } from "./ownership/claim-resource.ts";
-import { isNotKept, type SettingReport } from "./settings/apply-settings.ts";
+import type { SettingReport } from "./settings/apply-settings.ts";
 import type { SettingPlan, WrittenItems } from "./settings/plan-settings.ts";
 import type { SettingRefusal } from "./settings/setting.ts";
 
@@ -24,18 +24,16 @@ export async function externalOutcome<Seen extends PresentResource, Details exte
   seen: Seen,
   claim: Claim,
   reports: readonly SettingReport[],
-  written: WrittenItems,
+  { written, isSettling }: { readonly written: WrittenItems; readonly isSettling: boolean },
 ): Promise<ExternalResult<Details>> {
-  const { context } = run;
+  const { context, port } = run;
+  const pending = port.pending?.(seen);
   const createdAt = claim.createdAt ?? (await creationOf(run, seen.name));
-  // A server may need some seconds until it returns what it has accepted.
-  const isSettling =
-    context.status.changing !== undefined && reports.some(({ refusal }) => isNotKept(refusal));
   return {
     status: { ...statusOf(run, seen, { claim, createdAt, written }), ...outputsAfter(run, reports) },
-    requeueAfter: isSettling ? lookAgain : context.spec.pollInterval,
+    requeueAfter: isSettling || pending !== undefined ? lookAgain : context.spec.pollInterval,
     ...accountOf(run),
-    conditions: conditionsOf(run, reports),
+    conditions: conditionsOf(run, reports, pending),
   };
 }
 
@@ -86,11 +84,16 @@ async function creationOf(
 function conditionsOf(
   run: ExternalRun<PresentResource>,
   reports: readonly SettingReport[],
+  pending: { readonly reason: string; readonly message: string } | undefined,
 ): readonly Condition[] {
   const settings = reports.map(({ setting, refusal }) => settingCondition(setting, refusal));
   const refused = settings.filter(({ status }) => status === "False");
   const [first] = refused;
-  if (first === undefined) return settings;
+  if (first === undefined) {
+    return pending === undefined
+      ? settings
+      : [{ type: readyCondition, status: "Unknown", ...pending }, ...settings];
+  }
   const fields = reports
     .filter(({ refusal }) => refusal !== undefined)
     .map(({ setting }) => `spec.${setting}`);

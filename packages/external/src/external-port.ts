@@ -109,10 +109,15 @@ export interface ExternalPort<
    */
   retag(seen: Seen, change: (current: Tags) => Tags): Promise<void>;
   /**
-   * The settings, in the order in which they are to be written. If no resource exists yet, they are neither read nor
-   * written.
+   * The settings, in the order in which they are to be written. If no resource exists, only parts are read and
+   * removed.
    */
   settings(seen: Seen | undefined): readonly Setting[];
+  /**
+   * Why the resource is not usable yet, though nothing is wrong: the server is still setting it up. Left out if it is
+   * usable at once.
+   */
+  pending?(seen: Seen): { readonly reason: string; readonly message: string } | undefined;
   /** The resource's own fields of the status. They must contain its name, as `recordedName` of the next run. */
   details(seen: Seen): Details;
   /** The data that users of the resource need, for `spec.outputs`. */

@@ -27,9 +27,10 @@ export type Outputs = z.output<typeof outputs>;
  * The fields that the spec of every external resource has. `noun` is the resource's name in the descriptions, and `kind`
  * that of its objects.
  *
- * The defaults are chosen so that leaving a field out never destroys anything.
+ * The defaults are chosen so that leaving a field out never destroys anything. `onDelete` may be "Delete" for a resource
+ * that holds no data.
  */
-export const externalSpec = (noun: string, kind: string) => ({
+export const externalSpec = (noun: string, kind: string, onDelete: "Retain" | "Delete" = "Retain") => ({
   manage: z
     .enum(["Full", "ObserveOnly"])
     .default("Full")
@@ -46,7 +47,7 @@ export const externalSpec = (noun: string, kind: string) => ({
     ),
   onDelete: z
     .enum(["Retain", "Delete"])
-    .default("Retain")
+    .default(onDelete)
     .describe(
       `What happens to the ${noun} when this object is deleted. Retain: it stays, free to be adopted. ` +
         "Delete: it is deleted, too.",

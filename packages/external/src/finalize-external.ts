@@ -5,6 +5,7 @@ import type { ExternalContext } from "./external-spec.ts";
 import { mayAppearFor } from "./ownership/creation-intent.ts";
 import { determineOwnership, ownershipByTags, removalTags } from "./ownership/ownership.ts";
 import { sameTags, type Tags, withoutMarks } from "./ownership/tags.ts";
+import { removeParts } from "./settings/apply-settings.ts";
 import { throttlingAccount } from "./throttle.ts";
 
 /**
@@ -32,7 +33,19 @@ export async function finalizeExternal<Seen extends PresentResource>(
     for (const name of names) {
       if (name !== undefined && port.nameProblem(name) === undefined) await finish(run, name);
     }
+    if (context.spec.onDelete === "Delete") await removeAllParts(run);
   });
+}
+
+/** Also if the resource is gone already: its parts were recorded before they were created. */
+async function removeAllParts<Seen extends PresentResource>(run: ExternalRun<Seen>): Promise<void> {
+  const { context, port } = run;
+  const settings = port.settings(undefined);
+  const refusal = await removeParts(settings, context.status.written ?? {}, () =>
+    context.guard.beforeWrite(),
+  );
+  if (refusal === undefined) return;
+  throw new RetryAfterError(refusal.message, { after: context.spec.pollInterval, reason: refusal.reason });
 }
 
 async function openToFinish<Seen extends PresentResource>(

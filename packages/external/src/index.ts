@@ -37,6 +37,7 @@ export { reservedPrefix, sameTags, type Tags } from "./ownership/tags.ts";
 export { reconcileExternal } from "./reconcile-external.ts";
 export { canonicalJson, isList } from "./settings/difference.ts";
 export {
+  idsIn,
   type Setting,
   type SettingChange,
   type SettingItems,

@@ -23,7 +23,7 @@ import { intentToCreate, mayAppearFor, mayCreate } from "./ownership/creation-in
 import { determineOwnership } from "./ownership/ownership.ts";
 import { sameTags, type Tags } from "./ownership/tags.ts";
 import { writeOutputs } from "./outputs.ts";
-import { applySettings, writtenAfter } from "./settings/apply-settings.ts";
+import { applySettings, isSettling, writtenAfter } from "./settings/apply-settings.ts";
 import { itemsToAdd, planSettings, type WrittenItems } from "./settings/plan-settings.ts";
 import { throttlingAccount, TooManyRequestsError } from "./throttle.ts";
 
@@ -75,32 +75,42 @@ async function update<Seen extends PresentResource, Details extends object>(
   const plans = await planSettings(port.settings(seen), written);
   const isAnnounced = (path: string): boolean =>
     run.recorded.creating?.name === seen.name || changing.includes(path);
+  const tags = claim.by === "tag" ? tagDifferences(run, seen.tags) : new Map<string, string>();
   const differences = new Map([
-    ...(claim.by === "tag" ? tagDifferences(run, seen.tags) : []),
-    ...settingDifferences(plans),
+    ...tags,
+    ...settingDifferences(plans.filter(({ setting }) => !setting.followsObjects)),
   ]);
   if (![...differences.keys()].every(isAnnounced)) {
     const added = Object.assign({}, ...plans.map((plan) => plan.added)) as WrittenItems;
-    return announceChanges(run, seen, claim, { differences, added });
+    const isDrift = tags.size > 0 || plans.some((plan) => plan.isDrift);
+    return announceChanges(run, seen, claim, { differences, isDrift, added });
   }
   if (claim.by === "tag") await tag(run, seen);
   const reports = await applySettings(plans, () => context.guard.beforeWrite());
   const record = writtenAfter(plans, reports, written, isAnnounced);
+  const settling = isSettling(plans, reports, written);
   const outputs = await writeOutputs(run, port.outputs(seen));
-  return externalOutcome(run, seen, claim, [...reports, ...outputs], record);
+  return externalOutcome(run, seen, claim, [...reports, ...outputs], {
+    written: record,
+    isSettling: settling,
+  });
 }
 /** The result of a run that has found differences, which the next run corrects. */
 function announceChanges<Seen extends PresentResource, Details extends object>(
   run: ExternalRun<Seen, Details>,
   seen: Seen,
   claim: Claim,
-  { differences, added }: { readonly differences: Differences; readonly added: WrittenItems },
+  {
+    differences,
+    isDrift,
+    added,
+  }: { readonly differences: Differences; readonly isDrift: boolean; readonly added: WrittenItems },
 ): ExternalResult<Details> {
   const { context, recorded } = run;
   const { status, metadata } = context;
   const written = { ...added, ...status.written };
   const createdAt = claim.createdAt ?? recorded.createdAt;
-  const isDrift =
+  const wasAsAsked =
     recorded.name === seen.name &&
     status.changing === undefined &&
     status.observedGeneration === metadata.generation;
@@ -114,7 +124,7 @@ function announceChanges<Seen extends PresentResource, Details extends object>(
     ...accountOf(run),
     conditions: [
       differenceCondition(run, seen.name, differences, {
-        reason: isDrift ? "Drifted" : "Updating",
+        reason: isDrift && wasAsAsked ? "Drifted" : "Updating",
         then: "It is changed now.",
       }),
     ],

@@ -15,7 +15,15 @@ const setting: Setting = {
 };
 const after = (refusal: SettingRefusal, before: Record<string, string> = {}) =>
   writtenAfter(
-    [{ setting, change: { all: wanted, set: wanted, removed: [] }, differences: new Map(), added: {} }],
+    [
+      {
+        setting,
+        change: { all: wanted, set: wanted, removed: [] },
+        differences: new Map(),
+        isDrift: false,
+        added: {},
+      },
+    ],
     [{ setting: "list", refusal }],
     before,
     () => true,

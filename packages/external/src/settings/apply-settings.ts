@@ -1,6 +1,13 @@
 import { digestOf, firstDifference } from "./difference.ts";
 import { isRemoved, isUnconfirmed, type SettingPlan, type WrittenItems } from "./plan-settings.ts";
-import { itemPath, type Setting, type SettingChange, SettingRefusal } from "./setting.ts";
+import {
+  idsIn,
+  itemPath,
+  type Setting,
+  type SettingChange,
+  SettingRefusal,
+  type SettingValue,
+} from "./setting.ts";
 
 /** The result of one setting in a run. */
 export interface SettingReport {
@@ -18,19 +25,53 @@ export async function applySettings(
   plans: readonly SettingPlan[],
   beforeWrite: () => void,
 ): Promise<readonly SettingReport[]> {
-  const reports: SettingReport[] = [];
+  const refusals = new Map<string, SettingRefusal | undefined>();
   for (const plan of plans) {
-    reports.push({ setting: plan.setting.name, refusal: await applyPlan(plan, beforeWrite) });
+    const { setting } = plan;
+    const change = setting.areParts ? withoutRemoval(plan.change) : plan.change;
+    refusals.set(setting.name, plan.refusal ?? (await apply(setting, change, beforeWrite)));
   }
-  return reports;
+  for (const { setting, change } of plans.toReversed()) {
+    if (!setting.areParts || refusals.get(setting.name) !== undefined) continue;
+    refusals.set(setting.name, await apply(setting, onlyRemoval(change), beforeWrite));
+  }
+  return [...refusals].map(([setting, refusal]) => ({ setting, refusal }));
 }
 
-async function applyPlan(plan: SettingPlan, beforeWrite: () => void): Promise<SettingRefusal | undefined> {
-  if (plan.refusal !== undefined) return plan.refusal;
-  const { setting, change } = plan;
-  if (change === undefined) return undefined;
+const withoutRemoval = (change: SettingChange | undefined): SettingChange | undefined =>
+  change && { ...change, removed: [] };
+const onlyRemoval = (change: SettingChange | undefined): SettingChange | undefined =>
+  change && { ...change, set: new Map() };
+
+async function apply(
+  setting: Setting,
+  change: SettingChange | undefined,
+  beforeWrite: () => void,
+): Promise<SettingRefusal | undefined> {
+  if (change === undefined || change.set.size + change.removed.length === 0) return undefined;
   beforeWrite();
   return (await setting.write(change)) ?? (await notKept(setting, change));
+}
+
+/**
+ * Removes the parts of a resource that is gone.
+ *
+ * @returns the first refusal.
+ */
+export async function removeParts(
+  settings: readonly Setting[],
+  written: WrittenItems,
+  beforeWrite: () => void,
+): Promise<SettingRefusal | undefined> {
+  for (const setting of settings.filter(({ areParts }) => areParts).toReversed()) {
+    const ours = idsIn(setting.name, Object.keys(written));
+    const current = ours.length === 0 ? new Map<string, SettingValue>() : await setting.read();
+    if (current instanceof SettingRefusal) return current;
+    const removed = ours.filter((id) => !isRemoved(setting, current.get(id)));
+    const refusal = await apply(setting, { all: new Map(), set: new Map(), removed }, beforeWrite);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
 }
 
 /** Reads a setting again: some servers accept a value and ignore it, or a part of it. */
@@ -55,6 +96,23 @@ async function notKept(
 export const isNotKept = (refusal: SettingRefusal | undefined): boolean => refusal?.reason === "NotKept";
 
 /**
+ * True if a setting was written with a new value and is not returned yet. A server may need some seconds for that. One
+ * that did not return the value after an earlier run, either, does not keep it.
+ */
+export const isSettling = (
+  plans: readonly SettingPlan[],
+  reports: readonly SettingReport[],
+  before: WrittenItems,
+): boolean =>
+  plans.some(({ setting, change }) => {
+    const report = reports.find((each) => each.setting === setting.name);
+    if (change === undefined || !isNotKept(report?.refusal)) return false;
+    const isNew = ([id, value]: readonly [string, SettingValue]): boolean =>
+      before[itemPath(setting.name, id)] !== digestOf(value);
+    return change.removed.length > 0 || [...change.set].some(isNew);
+  });
+
+/**
  * The items that the object has written, after a run.
  *
  * An item that was about to be written and is as wanted counts as written: a run may have written it and died before it
@@ -67,7 +125,8 @@ export function writtenAfter(
   isAnnounced: (path: string) => boolean,
 ): WrittenItems {
   const refusals = new Map(reports.map(({ setting, refusal }) => [setting, refusal]));
-  const written = plans.flatMap((plan) => {
+  const recorded = plans.filter(({ setting }) => !setting.followsObjects);
+  const written = recorded.flatMap((plan) => {
     const { name, wanted } = plan.setting;
     const refusal = refusals.get(name);
     const isWritten = refusal === undefined || isNotKept(refusal);

@@ -17,7 +17,13 @@ export type WrittenItems = Readonly<Record<string, string>>;
 
 /** One setting as it was read, and how it differs from the spec. */
 export type SettingPlan =
-  | { readonly setting: Setting; readonly refusal: SettingRefusal; readonly added?: never }
+  | {
+      readonly setting: Setting;
+      readonly refusal: SettingRefusal;
+      readonly change?: never;
+      readonly isDrift?: never;
+      readonly added?: never;
+    }
   | {
       readonly setting: Setting;
       readonly refusal?: never;
@@ -25,6 +31,8 @@ export type SettingPlan =
       readonly change: SettingChange | undefined;
       /** The paths of the items to write, each with the difference, as part of a sentence. */
       readonly differences: ReadonlyMap<string, string>;
+      /** True if others have changed the setting: it differs from a value that is asked for since an earlier run. */
+      readonly isDrift: boolean;
       /** Those of them that do not exist yet, as announced. */
       readonly added: WrittenItems;
     };
@@ -43,8 +51,8 @@ export async function planSettings(
 }
 
 async function planSetting(setting: Setting, written: WrittenItems): Promise<SettingPlan | undefined> {
-  const { name, wanted } = setting;
-  const ours = idsIn(name, Object.keys(written));
+  const { name, wanted, followsObjects } = setting;
+  const ours = followsObjects ? [] : idsIn(name, Object.keys(written));
   if (wanted.size === 0 && ours.length === 0) return undefined;
   const current = await setting.read();
   if (current instanceof SettingRefusal) {
@@ -57,16 +65,22 @@ async function planSetting(setting: Setting, written: WrittenItems): Promise<Set
     ...removed.map((id) => [itemPath(name, id), `${itemPath(name, id)} is no longer in the spec`] as const),
   ]);
   const change = differences.size === 0 ? undefined : { all: merged(current, set, removed), set, removed };
-  const added = announced(name, new Map([...set].filter(([id]) => isRemoved(setting, current.get(id)))));
-  return { setting, change, differences, added };
+  const isDrift = [...set].some(([id, value]) => {
+    const digest = recordedDigest(setting, id, written);
+    return digest === undefined ? !isRemoved(setting, current.get(id)) : digest === digestOf(value);
+  });
+  const added = announced(setting, new Map([...set].filter(([id]) => isRemoved(setting, current.get(id)))));
+  return { setting, change, differences, isDrift, added };
 }
 
 /** For a resource that does not exist yet: every item of the spec, as announced. */
 export const itemsToAdd = (settings: readonly Setting[]): WrittenItems =>
-  Object.assign({}, ...settings.map(({ name, wanted }) => announced(name, wanted))) as WrittenItems;
+  Object.assign({}, ...settings.map((setting) => announced(setting, setting.wanted))) as WrittenItems;
 
-const announced = (name: string, items: SettingItems): WrittenItems =>
-  Object.fromEntries([...items].map(([id, value]) => [itemPath(name, id), `?${digestOf(value)}`]));
+const announced = ({ name, followsObjects }: Setting, items: SettingItems): WrittenItems =>
+  followsObjects
+    ? {}
+    : Object.fromEntries([...items].map(([id, value]) => [itemPath(name, id), `?${digestOf(value)}`]));
 
 /** True if an item is only announced. */
 export const isUnconfirmed = (digest: string | undefined): boolean => digest?.startsWith("?") === true;
@@ -79,19 +93,18 @@ export const isRemoved = ({ removedAs }: Setting, value: SettingValue | undefine
  * An item that Drover wrote with another value is not as wanted, though it may contain everything that the spec names
  * now: the former value had something more.
  */
-function isAsWanted(
-  { name, wanted }: Setting,
-  id: string,
-  current: SettingItems,
-  written: WrittenItems,
-): boolean {
-  const value = wanted.get(id);
+function isAsWanted(setting: Setting, id: string, current: SettingItems, written: WrittenItems): boolean {
+  const value = setting.wanted.get(id);
   if (value === undefined) return true;
-  const digest = written[itemPath(name, id)]?.replace(/^\?/, "");
+  const digest = recordedDigest(setting, id, written);
   return (
     firstDifference(current.get(id), value) === undefined && (digest ?? digestOf(value)) === digestOf(value)
   );
 }
+
+/** Undefined if the object has not written the item. */
+const recordedDigest = ({ name }: Setting, id: string, written: WrittenItems): string | undefined =>
+  written[itemPath(name, id)]?.replace(/^\?/, "");
 
 const merged = (current: SettingItems, set: SettingItems, removed: readonly string[]): SettingItems =>
   new Map([...[...current].filter(([id]) => !removed.includes(id)), ...set]);

@@ -53,6 +53,17 @@ export interface Setting {
   readonly wanted: SettingItems;
   /** The value of an item that was removed, if the server returns one: the default that it has without it. */
   readonly removedAs?: SettingValue | undefined;
+  /**
+   * True if its items are things of their own that the resource uses, such as the target groups of a load balancer. They
+   * are written in their place and removed after all other settings, also after the deletion of the resource, and if the
+   * resource is gone already. `read` returns those that the spec names or the status records, and none of another owner.
+   */
+  readonly areParts?: true;
+  /**
+   * True if the values follow other objects of the cluster and change with them. Then a difference is neither reported as
+   * drift nor recorded, but corrected at once, and nothing is removed that the spec no longer names.
+   */
+  readonly followsObjects?: true;
   read(): Promise<SettingItems | SettingRefusal>;
   write(change: SettingChange): Promise<SettingRefusal | undefined>;
 }
