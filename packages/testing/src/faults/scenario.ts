@@ -40,7 +40,10 @@ export type ScenarioStep =
       readonly act: (user: User, outside: OutsideWorld | undefined) => Promise<unknown>;
     };
 
-/** Servers other than API servers. Every request other than GET or HEAD is a write, and meets the same faults. */
+/**
+ * Servers other than API servers. Every request is a write, and meets the same faults, but for GET, HEAD, and actions of
+ * the query protocol of AWS that begin with Describe, Get or List.
+ */
 export interface OutsideWorld {
   /** URLs on loopback, by the names under which the function finds them. */
   readonly urls: Readonly<Record<string, string>>;

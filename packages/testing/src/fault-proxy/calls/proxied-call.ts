@@ -22,7 +22,7 @@ export interface ProxiedCall {
   readonly name: string;
   /** True if it changes the server's data: not for reads, dry runs, and reviews, which only ask. */
   readonly isWrite: boolean;
-  /** Its JSON body, if that is small. */
+  /** Its JSON body, or the fields of its form, if that is small. */
   readonly body?: unknown;
 }
 
@@ -53,7 +53,7 @@ export function parseCall({ id, life, method, url, body }: IncomingCall): Proxie
     ...about,
     // A watch of a single object is a request for its collection, with the name in the field selector.
     name: about.name === "" && verb !== "create" ? selectedName(query) : about.name,
-    isWrite: isWrite(method, about) && !isDryRun(query, body),
+    isWrite: isWrite(method, about) && !isDryRun(query, body) && !isQuery(body),
     ...(body === undefined ? {} : { body }),
   };
 }
@@ -123,6 +123,13 @@ const isWrite = (method: string, { resource, subresource }: CallTarget): boolean
   !reading.includes(method) &&
   !review.test(resource) &&
   !(resource === "serviceaccounts" && subresource === "token");
+
+const querySchema = z.object({ Action: z.string(), Version: z.string() });
+
+/** The action of a call in the query protocol of AWS, in which every call is a POST. Undefined for other calls. */
+export const actionIn = (body: unknown): string | undefined => querySchema.safeParse(body).data?.Action;
+
+const isQuery = (body: unknown): boolean => /^(Describe|Get|List)/.test(actionIn(body) ?? "");
 
 function isDryRun(query: URLSearchParams, body: unknown): boolean {
   if ((query.get("dryRun") ?? "") !== "") return true;

@@ -12,11 +12,14 @@ export async function requestBody(request: IncomingMessage): Promise<Buffer | In
 }
 
 /**
- * The body as JSON; undefined if it is not JSON. The content type is ignored: `kubectl apply` declares its JSON as
- * YAML.
+ * The body as JSON, or the fields of a form; undefined if it is neither. Only a form needs its content type: `kubectl
+ * apply` declares its JSON as YAML.
  */
-export function jsonOf(body: Buffer | IncomingMessage): unknown {
+export function valueOf(body: Buffer | IncomingMessage, contentType: string | undefined): unknown {
   if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
+  if (contentType?.startsWith("application/x-www-form-urlencoded")) {
+    return Object.fromEntries(new URLSearchParams(body.toString()));
+  }
   try {
     const json: unknown = JSON.parse(body.toString());
     return json;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ProxiedCall, parseCall } from "./proxied-call.ts";
 import { endToEnd, type Exchange, type ClientProcess, type MutableCallRecord } from "./exchange.ts";
 import type { CallRecord } from "./call-record.ts";
-import { jsonOf, requestBody } from "./request-body.ts";
+import { requestBody, valueOf } from "./request-body.ts";
 import { sendStatus } from "../responses/wrong-responses.ts";
 
 /** Adds each request to the record, and serves it. */
@@ -26,7 +26,7 @@ export function requestHandler(options: {
       life: clientProcess.number,
       method,
       url,
-      body: jsonOf(body),
+      body: valueOf(body, request.headers["content-type"]),
     });
     const entry: MutableCallRecord = {
       at: Date.now(),
