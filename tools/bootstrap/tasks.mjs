@@ -56,6 +56,7 @@ export const tasks = {
   buckets: withPython("functions/s3-bucket/src/testing/empty-many.ts"),
   "buckets:faults": withPython("functions/s3-bucket/src/testing/fault-settings.ts"),
   "buckets:polled": withPython("functions/s3-bucket/src/testing/poll-many.ts"),
+  "buckets:translate": withoutPython("verification/peer-manifests/main.ts"),
   strangers: withoutPython("verification/strangers/main.ts"),
   authors: withPython("verification/authors/main.ts"),
   mutants: withPython("packages/queue/mutants/main.ts", clocksApart),
