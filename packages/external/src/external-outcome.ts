@@ -23,14 +23,21 @@ export async function externalOutcome<Seen extends PresentResource, Details exte
   run: ExternalRun<Seen, Details>,
   seen: Seen,
   claim: Claim,
-  reports: readonly SettingReport[],
-  { written, isSettling }: { readonly written: WrittenItems; readonly isSettling: boolean },
+  {
+    reports,
+    record,
+    isSettling,
+  }: {
+    readonly reports: readonly SettingReport[];
+    readonly record: SettingsRecord;
+    readonly isSettling: boolean;
+  },
 ): Promise<ExternalResult<Details>> {
   const { context, port } = run;
   const pending = port.pending?.(seen);
   const createdAt = claim.createdAt ?? (await creationOf(run, seen.name));
   return {
-    status: { ...statusOf(run, seen, { claim, createdAt, written }), ...outputsAfter(run, reports) },
+    status: { ...statusOf(run, seen, { claim, createdAt, record }), ...outputsAfter(run, reports) },
     requeueAfter: isSettling || pending !== undefined ? lookAgain : context.spec.pollInterval,
     ...accountOf(run),
     conditions: conditionsOf(run, reports, pending),
@@ -41,16 +48,27 @@ export async function externalOutcome<Seen extends PresentResource, Details exte
 export const statusOf = <Seen extends PresentResource, Details extends object>(
   { port }: ExternalRun<Seen, Details>,
   seen: Seen,
-  { claim, createdAt, written }: { claim: Claim; createdAt: string | undefined; written: WrittenItems },
+  { claim, createdAt, record }: { claim: Claim; createdAt: string | undefined; record: SettingsRecord },
 ): ExternalStatus & Details => ({
   ...port.details(seen),
   adopted: claim.adopted,
   ...(createdAt !== undefined && { createdAt }),
-  ...recordOf(written),
+  ...recordOf(record),
 });
 
-export const recordOf = (written: WrittenItems): Pick<ExternalStatus, "written"> =>
-  Object.keys(written).length > 0 ? { written } : {};
+/** What the status keeps of the settings. */
+export interface SettingsRecord {
+  readonly written: WrittenItems;
+  readonly refused: readonly string[];
+}
+
+export const recordOf = ({
+  written,
+  refused,
+}: SettingsRecord): Pick<ExternalStatus, "written" | "refused"> => ({
+  ...(Object.keys(written).length > 0 && { written }),
+  ...(refused.length > 0 && { refused: [...refused] }),
+});
 
 /** The object that has the outputs now. One that could not be deleted yet stays recorded. */
 export function outputsAfter(

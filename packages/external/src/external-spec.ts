@@ -77,6 +77,10 @@ export const externalStatus = (noun: string) => ({
     .array(text)
     .optional()
     .describe("Settings that differ from the spec and are about to be written."),
+  refused: z
+    .array(text)
+    .optional()
+    .describe("Settings that the server has refused or does not keep. They are tried again at every poll."),
   written: z
     .record(text, text)
     .optional()

@@ -45,7 +45,7 @@ async function removeAllParts<Seen extends PresentResource>(run: ExternalRun<See
     context.guard.beforeWrite(),
   );
   if (refusal === undefined) return;
-  throw new RetryAfterError(refusal.message, { after: context.spec.pollInterval, reason: refusal.reason });
+  throw new RetryAfterError(refusal.message, { after: "10s", reason: refusal.reason });
 }
 
 async function openToFinish<Seen extends PresentResource>(

@@ -13,7 +13,14 @@ import {
   tagDifferences,
   wantedTags,
 } from "./differences.ts";
-import { accountOf, externalOutcome, type ExternalResult, recordOf, statusOf } from "./external-outcome.ts";
+import {
+  accountOf,
+  externalOutcome,
+  type ExternalResult,
+  recordOf,
+  type SettingsRecord,
+  statusOf,
+} from "./external-outcome.ts";
 import type { ExternalPort, PresentResource } from "./external-port.ts";
 import { externalRun, type ExternalRun, titleOf } from "./external-run.ts";
 import type { ExternalContext } from "./external-spec.ts";
@@ -23,7 +30,7 @@ import { intentToCreate, mayAppearFor, mayCreate } from "./ownership/creation-in
 import { determineOwnership } from "./ownership/ownership.ts";
 import { sameTags, type Tags } from "./ownership/tags.ts";
 import { writeOutputs } from "./outputs.ts";
-import { applySettings, isSettling, writtenAfter } from "./settings/apply-settings.ts";
+import { applySettings, isSettling, refusedItems, writtenAfter } from "./settings/apply-settings.ts";
 import { itemsToAdd, planSettings, type WrittenItems } from "./settings/plan-settings.ts";
 import { throttlingAccount, TooManyRequestsError } from "./throttle.ts";
 
@@ -71,30 +78,37 @@ async function update<Seen extends PresentResource, Details extends object>(
     await tag(run, seen);
     await confirmClaim(run, seen.name);
   }
-  const { written = {}, changing = [] } = context.status;
+  const { written = {}, changing = [], refused = [] } = context.status;
   const plans = await planSettings(port.settings(seen), written);
   const isAnnounced = (path: string): boolean =>
     run.recorded.creating?.name === seen.name || changing.includes(path);
+  const isReported = (path: string): boolean => isAnnounced(path) || refused.includes(path);
   const tags = claim.by === "tag" ? tagDifferences(run, seen.tags) : new Map<string, string>();
   const differences = new Map([
     ...tags,
     ...settingDifferences(plans.filter(({ setting }) => !setting.followsObjects)),
   ]);
-  if (![...differences.keys()].every(isAnnounced)) {
+  if (![...differences.keys()].every(isReported)) {
     const added = Object.assign({}, ...plans.map((plan) => plan.added)) as WrittenItems;
-    const isDrift = tags.size > 0 || plans.some((plan) => plan.isDrift);
+    const drifted = [...tags.keys(), ...plans.flatMap((plan) => plan.drifted ?? [])];
+    const isDrift = drifted.some((path) => !isReported(path));
     return announceChanges(run, seen, claim, { differences, isDrift, added });
   }
   if (claim.by === "tag") await tag(run, seen);
   const reports = await applySettings(plans, () => context.guard.beforeWrite());
-  const record = writtenAfter(plans, reports, written, isAnnounced);
+  const record: SettingsRecord = {
+    written: writtenAfter(plans, reports, written, isAnnounced),
+    refused: refusedItems(plans, reports),
+  };
   const settling = isSettling(plans, reports, written);
   const outputs = await writeOutputs(run, port.outputs(seen));
-  return externalOutcome(run, seen, claim, [...reports, ...outputs], {
-    written: record,
+  return externalOutcome(run, seen, claim, {
+    reports: [...reports, ...outputs],
+    record,
     isSettling: settling,
   });
 }
+
 /** The result of a run that has found differences, which the next run corrects. */
 function announceChanges<Seen extends PresentResource, Details extends object>(
   run: ExternalRun<Seen, Details>,
@@ -108,15 +122,15 @@ function announceChanges<Seen extends PresentResource, Details extends object>(
 ): ExternalResult<Details> {
   const { context, recorded } = run;
   const { status, metadata } = context;
-  const written = { ...added, ...status.written };
+  const record: SettingsRecord = {
+    written: { ...added, ...status.written },
+    refused: (status.refused ?? []).filter((path) => differences.has(path)),
+  };
   const createdAt = claim.createdAt ?? recorded.createdAt;
-  const wasAsAsked =
-    recorded.name === seen.name &&
-    status.changing === undefined &&
-    status.observedGeneration === metadata.generation;
+  const wasAsAsked = recorded.name === seen.name && status.observedGeneration === metadata.generation;
   return {
     status: {
-      ...statusOf(run, seen, { claim, createdAt, written }),
+      ...statusOf(run, seen, { claim, createdAt, record }),
       ...(status.outputs !== undefined && { outputs: status.outputs }),
       changing: [...differences.keys()],
     },
@@ -187,7 +201,7 @@ function announceCreation<Seen extends PresentResource, Details extends object>(
   return {
     status: {
       creating: intentToCreate(port.name, at, recorded.creating),
-      ...recordOf(written),
+      ...recordOf({ written, refused: [] }),
     },
     requeueAfter: "1ms",
     ...accountOf(run),

@@ -20,7 +20,7 @@ const after = (refusal: SettingRefusal, before: Record<string, string> = {}) =>
         setting,
         change: { all: wanted, set: wanted, removed: [] },
         differences: new Map(),
-        isDrift: false,
+        drifted: [],
         added: {},
       },
     ],

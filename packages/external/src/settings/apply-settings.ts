@@ -33,7 +33,9 @@ export async function applySettings(
   }
   for (const { setting, change } of plans.toReversed()) {
     if (!setting.areParts || refusals.get(setting.name) !== undefined) continue;
-    refusals.set(setting.name, await apply(setting, onlyRemoval(change), beforeWrite));
+    const refusal = await apply(setting, onlyRemoval(change), beforeWrite);
+    const written = [...(change?.set.keys() ?? [])];
+    refusals.set(setting.name, refusal && new SettingRefusal(refusal.reason, refusal.message, written));
   }
   return [...refusals].map(([setting, refusal]) => ({ setting, refusal }));
 }
@@ -95,6 +97,18 @@ async function notKept(
 /** True for a setting that the server has accepted and does not return. */
 export const isNotKept = (refusal: SettingRefusal | undefined): boolean => refusal?.reason === "NotKept";
 
+/** The paths of the items that the server has refused, or accepted and not kept. */
+export const refusedItems = (
+  plans: readonly SettingPlan[],
+  reports: readonly SettingReport[],
+): readonly string[] =>
+  plans.flatMap(({ setting, change }) => {
+    const { refusal } = reports.find((report) => report.setting === setting.name) ?? {};
+    if (refusal === undefined || change === undefined || setting.followsObjects) return [];
+    const ids = [...change.set.keys(), ...change.removed].filter((id) => !refusal.written.includes(id));
+    return ids.map((id) => itemPath(setting.name, id));
+  });
+
 /**
  * True if a setting was written with a new value and is not returned yet. A server may need some seconds for that. One
  * that did not return the value after an earlier run, either, does not keep it.
@@ -131,17 +145,18 @@ export function writtenAfter(
     const refusal = refusals.get(name);
     const isWritten = refusal === undefined || isNotKept(refusal);
     const removed = plan.refusal === undefined && refusal !== undefined ? (plan.change?.removed ?? []) : [];
-    // A refused item that was only announced is not there.
+    // A refused item that was only announced is not there. Of parts, some may be: they stay recorded.
     const isLost = (digest: string | undefined): boolean =>
-      plan.refusal === undefined && !isWritten && isUnconfirmed(digest);
+      plan.refusal === undefined && !isWritten && !plan.setting.areParts && isUnconfirmed(digest);
     const kept = [...wanted.keys(), ...removed]
       .map((id) => [itemPath(name, id), before[itemPath(name, id)]] as const)
       .filter(([, digest]) => !isLost(digest));
     const now = [...wanted]
       .filter(([id]) => isWritten || refusal.written.includes(id))
       .map(([id, value]) => [itemPath(name, id), digestOf(value)] as const);
+    const set = new Set([...(plan.change?.set.keys() ?? [])].map((id) => itemPath(name, id)));
     const isOurs = ([path]: readonly [string, unknown]): boolean =>
-      before[path] !== undefined || isAnnounced(path);
+      before[path] !== undefined || isAnnounced(path) || set.has(path);
     return [...kept, ...now.filter(isOurs)];
   });
   return Object.fromEntries(

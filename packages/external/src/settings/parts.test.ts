@@ -7,7 +7,7 @@ import { type Setting, SettingRefusal, type SettingValue } from "./setting.ts";
 type Items = Readonly<Record<string, SettingValue>>;
 
 /** Settings kept in memory, with what was done to them, in order. */
-function memory(refused: string | undefined = undefined) {
+function memory(refused?: string) {
   const done: string[] = [];
   const stored = new Map<string, Map<string, SettingValue>>();
   const setting = (name: string, wanted: Items, rest: Partial<Setting> = {}, before: Items = {}): Setting => {
@@ -60,6 +60,21 @@ test("parts stay recorded until they are removed", async () => {
   expect(reports[0]?.refusal?.reason).toBe("No");
 });
 
+test("parts that were written stay recorded if the removal of others is refused", async () => {
+  const { setting } = memory();
+  const groups = setting("groups", { new: "1" }, parts, { old: "1" });
+  const write: Setting["write"] = (change) =>
+    change.removed.length > 0 ? Promise.resolve(new SettingRefusal("InUse", "m")) : groups.write(change);
+  const { written } = await run([{ ...groups, write }], { "groups/old": digestOf("1"), "groups/new": "?x" });
+  expect(written).toEqual({ "groups/old": digestOf("1"), "groups/new": digestOf("1") });
+});
+
+test("parts stay announced if the server refuses some", async () => {
+  const { setting } = memory("groups");
+  const { written } = await run([setting("groups", { new: "1" }, parts)], { "groups/new": "?x" });
+  expect(written).toEqual({ "groups/new": "?x" });
+});
+
 test("of a resource that is gone, the recorded parts that still exist are removed, and nothing else", async () => {
   const { done, setting } = memory();
   const settings = [
@@ -99,5 +114,5 @@ test.each([
   const { setting } = memory();
   const one = setting("rules", { rule: "1" }, {}, found === undefined ? {} : { rule: found });
   const written = Object.fromEntries(Object.entries(before).map(([id, digest]) => [`rules/${id}`, digest]));
-  expect((await planSettings([one], written))[0]?.isDrift).toBe(isDrift);
+  expect((await planSettings([one], written))[0]?.drifted).toEqual(isDrift ? ["rules/rule"] : []);
 });

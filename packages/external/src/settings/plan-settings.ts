@@ -21,7 +21,7 @@ export type SettingPlan =
       readonly setting: Setting;
       readonly refusal: SettingRefusal;
       readonly change?: never;
-      readonly isDrift?: never;
+      readonly drifted?: never;
       readonly added?: never;
     }
   | {
@@ -31,8 +31,8 @@ export type SettingPlan =
       readonly change: SettingChange | undefined;
       /** The paths of the items to write, each with the difference, as part of a sentence. */
       readonly differences: ReadonlyMap<string, string>;
-      /** True if others have changed the setting: it differs from a value that is asked for since an earlier run. */
-      readonly isDrift: boolean;
+      /** The paths of those that others have changed: they differ from what an earlier run has seen or written. */
+      readonly drifted: readonly string[];
       /** Those of them that do not exist yet, as announced. */
       readonly added: WrittenItems;
     };
@@ -65,12 +65,13 @@ async function planSetting(setting: Setting, written: WrittenItems): Promise<Set
     ...removed.map((id) => [itemPath(name, id), `${itemPath(name, id)} is no longer in the spec`] as const),
   ]);
   const change = differences.size === 0 ? undefined : { all: merged(current, set, removed), set, removed };
-  const isDrift = [...set].some(([id, value]) => {
+  const drifted = [...set].flatMap(([id, value]) => {
     const digest = recordedDigest(setting, id, written);
-    return digest === undefined ? !isRemoved(setting, current.get(id)) : digest === digestOf(value);
+    const isDrift = digest === undefined ? !isRemoved(setting, current.get(id)) : digest === digestOf(value);
+    return isDrift ? [itemPath(name, id)] : [];
   });
   const added = announced(setting, new Map([...set].filter(([id]) => isRemoved(setting, current.get(id)))));
-  return { setting, change, differences, isDrift, added };
+  return { setting, change, differences, drifted, added };
 }
 
 /** For a resource that does not exist yet: every item of the spec, as announced. */
