@@ -69,6 +69,7 @@ const mayImport = {
   embedded: ["bridge", "controller", "runtime"],
   deployment: ["controller", "kube", "runtime", "workloads"],
   replicaset: ["controller", "kube", "runtime", "workloads"],
+  "load-balancer": ["aws", "controller", "external", "kube", "runtime"],
   "s3-bucket": ["aws", "controller", "external", "runtime"],
   cli: ["controller", "deployer", "json", "kube", "queue", "runtime", "testing", "testing/fault-proxy"],
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
@@ -89,6 +90,7 @@ const opens = {
   kube: ["@kubernetes/client-node"],
   aws: ["@aws-sdk", "@smithy"],
   "s3-bucket": ["@aws-sdk"],
+  "load-balancer": ["@aws-sdk"],
 };
 
 /** What `files` must not import: a door that is not open to them, and packages that `law` does not name. */

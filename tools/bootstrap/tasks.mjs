@@ -48,7 +48,7 @@ export const tasks = {
   "soak:bridges": withPython("verification/several-bridges/main.ts", clocksApart),
   "soak:scaling": withPython("verification/scaling/main.ts", clocksApart),
   "faults:real": withPython("verification/planted-bugs/main.ts", clocksApart),
-  "faults:functions": withoutPython("verification/function-faults/main.ts"),
+  "faults:functions": withPython("verification/function-faults/main.ts"),
   attacks: withPython("verification/attacks/main.ts", clocksApart),
   hostile: withPython("verification/hostile-function/main.ts", clocksApart),
   rbac: withoutPython("verification/rbac/main.ts"),

@@ -1,0 +1,18 @@
+import { awsSettings, isRequestTime } from "@drover/aws";
+import { durationInMs, functionSettings, nonSecret, readSettings } from "@drover/runtime";
+import { z } from "zod";
+
+/** The function's settings for AWS. All values are text, as in an environment: `elbRegion` is `DROVER_ELB_REGION`. */
+export const elbConfigSchema = z.object({
+  elbEndpoint: awsSettings.endpoint,
+  elbRegion: nonSecret(awsSettings.region),
+  elbRoles: nonSecret(awsSettings.roles),
+  elbStsEndpoint: awsSettings.stsEndpoint,
+  /** The longest time that one request may take. */
+  elbTimeout: nonSecret(durationInMs.default(10_000).refine(isRequestTime, { error: "give 15s at most" })),
+});
+
+export type ElbConfig = z.output<typeof elbConfigSchema>;
+
+/** The settings of this process, from its environment. */
+export const functionConfig = () => readSettings(functionSettings.extend(elbConfigSchema.shape), process.env);
