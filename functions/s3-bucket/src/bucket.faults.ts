@@ -1,10 +1,8 @@
 import { ListBucketsCommand, type S3Client } from "@aws-sdk/client-s3";
 import { type S3Server, startS3 } from "@drover/local-servers";
-import { faultScenario, type FunctionUnderTest, type Manifest, type OutsideWorld } from "@drover/testing";
-import { bucketController } from "./bucket-controller.ts";
-import { s3ConfigSchema } from "./config.ts";
+import { faultScenario, type OutsideWorld } from "@drover/testing";
 import deployedAs from "./function.ts";
-import { s3BucketPorts } from "./s3/s3-bucket-port.ts";
+import { bucketManifest, keysManifest, startBuckets } from "./testing/bucket-cluster.ts";
 import type { SettingSample } from "./testing/samples/setting-sample.ts";
 import { bucketHandle, s3ClientOf } from "./testing/bucket-handle.ts";
 
@@ -42,30 +40,15 @@ async function bucketsIn(s3: S3Client, samples: readonly SettingSample[]): Promi
   return Object.fromEntries(await Promise.all(found));
 }
 
-const start: FunctionUnderTest = ({ outside }) => {
-  const ports = s3BucketPorts(s3ConfigSchema.parse({ s3Endpoint: outside["s3"], s3Timeout: "5s" }));
-  return { controllers: [bucketController(ports)], close: () => ports.close() };
-};
-const bucket = (spec: object): Manifest => ({
-  apiVersion: "s3.drover.dev/v1alpha1",
-  kind: "Bucket",
-  metadata: { name: "a" },
-  spec: { credentialsSecret: { name: "keys" }, ...spec },
-});
-const keys: Manifest = {
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: { name: "keys" },
-  stringData: { accessKeyId: "local", secretAccessKey: "local-secret" },
-};
+const bucket = (spec: object) => bucketManifest("a", spec);
 const goes = { delete: { apiVersion: "s3.drover.dev/v1alpha1", kind: "Bucket", name: "a" } };
 
 export const madeAndDeleted = faultScenario({
   name: "a bucket is made, changes, and is deleted with its object",
-  start,
+  start: startBuckets,
   deployedAs,
   outside: () => emptyS3(),
-  given: [keys],
+  given: [keysManifest],
   steps: [
     { apply: bucket({ onDelete: "Delete", tags: { team: "a" } }) },
     { apply: bucket({ onDelete: "Delete", tags: { team: "b" }, versioning: "Enabled" }) },
@@ -75,9 +58,9 @@ export const madeAndDeleted = faultScenario({
 
 export const adoptedAndRetained = faultScenario({
   name: "a bucket is adopted, and stays when its object goes",
-  start,
+  start: startBuckets,
   deployedAs,
-  given: [keys],
+  given: [keysManifest],
   except: { "step 3 with no run after step 2": "what is let go of keeps the tags that it had" },
   async outside() {
     const world = await emptyS3();
@@ -96,10 +79,10 @@ export const settingsChanged = (samples: readonly SettingSample[]) => {
   const named = (which: 0 | 1) => Object.assign({}, ...samples.map(({ specs }) => specs[which])) as object;
   return faultScenario({
     name: `${samples.map(({ name }) => name).join(" and ")} of a bucket is written, changed, and removed`,
-    start,
+    start: startBuckets,
     deployedAs,
     outside: () => emptyS3(samples),
-    given: [keys],
+    given: [keysManifest],
     except: samples.some(({ name }) => name === "encryption")
       ? { "step 3 with no run after step 2": "AES256 is also what a bucket has without the setting" }
       : {},

@@ -1,11 +1,8 @@
 import { startS3 } from "@drover/local-servers";
-import { type Manifest, testCluster } from "@drover/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { Bucket } from "./bucket.ts";
-import { bucketController } from "./bucket-controller.ts";
-import { s3ConfigSchema } from "./config.ts";
 import deployedAs from "./function.ts";
-import { s3BucketPorts } from "./s3/s3-bucket-port.ts";
+import { bucketManifest, openBucketCluster } from "./testing/bucket-cluster.ts";
 
 const server = await startS3();
 afterAll(() => server.stop());
@@ -24,34 +21,12 @@ const permitted = {
     permissions: { cluster: [rules("configmaps"), rules("secrets")] },
   },
 };
-
-const open = (deployment = permitted) =>
-  testCluster(
-    ({ outside }) => {
-      const ports = s3BucketPorts(s3ConfigSchema.parse({ s3Endpoint: outside["s3"] }));
-      return { controllers: [bucketController(ports)], close: () => ports.close() };
-    },
-    { outside: { s3: server.url }, deployedAs: deployment },
-  );
-
-const keys: Manifest = {
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: { name: "keys" },
-  stringData: { accessKeyId: server.accessKeyId, secretAccessKey: server.secretAccessKey },
-};
-const bucket = (name: string, spec: object): Manifest => ({
-  apiVersion: Bucket.apiVersion,
-  kind: Bucket.kind,
-  metadata: { name },
-  spec: { credentialsSecret: { name: "keys" }, ...spec },
-});
+const open = () => openBucketCluster(server.url, permitted);
 
 describe("spec.outputs", () => {
   test("has the bucket's name, region and address, and is controlled by the object", async () => {
     await using cluster = await open();
-    await cluster.apply(keys);
-    await cluster.apply(bucket("a", { outputs: { name: "a-data" } }));
+    await cluster.apply(bucketManifest("a", { outputs: { name: "a-data" } }));
     await cluster.runUntilIdle();
     const data = {
       bucketName: "default-a",
@@ -72,8 +47,7 @@ describe("spec.outputs", () => {
 
   test("is corrected at a poll, and not written if nothing differs", async () => {
     await using cluster = await open();
-    await cluster.apply(keys);
-    await cluster.apply(bucket("b", { outputs: { kind: "Secret", name: "b-data" } }));
+    await cluster.apply(bucketManifest("b", { outputs: { kind: "Secret", name: "b-data" } }));
     await cluster.runUntilIdle();
     const before = await cluster.get(secret, "b-data");
     expect(before?.["data"]).toMatchObject({ bucketName: Buffer.from("default-b").toString("base64") });
@@ -94,14 +68,13 @@ describe("spec.outputs", () => {
 
   test("is deleted when the spec names another object, or none", async () => {
     await using cluster = await open();
-    await cluster.apply(keys);
-    await cluster.apply(bucket("c", { outputs: { name: "c-1" } }));
+    await cluster.apply(bucketManifest("c", { outputs: { name: "c-1" } }));
     await cluster.runUntilIdle();
-    await cluster.apply(bucket("c", { outputs: { kind: "Secret", name: "c-1" } }));
+    await cluster.apply(bucketManifest("c", { outputs: { kind: "Secret", name: "c-1" } }));
     await cluster.runUntilIdle();
     expect(await cluster.get(configMap, "c-1")).toBeUndefined();
     expect(await cluster.get(secret, "c-1")).toBeDefined();
-    await cluster.apply(bucket("c", {}));
+    await cluster.apply(bucketManifest("c", {}));
     await cluster.runUntilIdle();
     expect(await cluster.get(secret, "c-1")).toBeUndefined();
     expect((await cluster.get(Bucket, "c"))?.["status"]).not.toHaveProperty("outputs");
@@ -109,7 +82,6 @@ describe("spec.outputs", () => {
 
   test("never changes or deletes an object of others", async () => {
     await using cluster = await open();
-    await cluster.apply(keys);
     const theirs = {
       apiVersion: "v1",
       kind: "Secret",
@@ -118,7 +90,7 @@ describe("spec.outputs", () => {
     };
     await cluster.apply(theirs);
     const before = await cluster.get(secret, "theirs");
-    await cluster.apply(bucket("d", { outputs: { kind: "Secret", name: "theirs" } }));
+    await cluster.apply(bucketManifest("d", { outputs: { kind: "Secret", name: "theirs" } }));
     await cluster.runUntilIdle();
     expect(await cluster.get(Bucket, "d")).toMatchObject({
       status: {
@@ -126,7 +98,7 @@ describe("spec.outputs", () => {
         conditions: [{ type: "Ready", status: "False", reason: "OutputsNotOwned" }, {}, {}],
       },
     });
-    await cluster.apply(bucket("d", {}));
+    await cluster.apply(bucketManifest("d", {}));
     await cluster.runUntilIdle();
     expect(await cluster.get(secret, "theirs")).toEqual(before);
   });
