@@ -18,14 +18,6 @@ describe.each(settingSamples)(
       await object.reconcileUntilStable();
       expect(scene.proxy.writes()).toEqual([]);
     };
-    const adopted = async (spec: typeof first): Promise<TestBucket> => {
-      const object = scene.object({ adopt: "IfUnowned", ...spec });
-      await object.bucket.make();
-      await write(scene.withConfigurations, object.bucketName);
-      scene.proxy.forget();
-      await object.reconcileUntilStable();
-      return object;
-    };
 
     test("is written to a new bucket, and then only read", async () => {
       const object = scene.object(first);
@@ -65,18 +57,16 @@ describe.each(settingSamples)(
     });
 
     test("that an adopted bucket has already is not written, and stays when the spec no longer names it", async () => {
-      const object = await adopted(first);
+      const object = scene.object({ adopt: "IfUnowned", ...first });
+      await object.bucket.make();
+      await write(scene.withConfigurations, object.bucketName);
+      scene.proxy.forget();
+      await object.reconcileUntilStable();
       expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
       const before = await state(object);
       object.spec = { ...object.spec, [name]: undefined };
       await expectNoWrites(object);
       expect(await state(object)).toEqual(before);
-    });
-
-    test("of an adopted bucket is left alone if the spec does not name it", async () => {
-      const object = await adopted({});
-      expect(await state(object)).toMatchObject(states[0] as object);
-      expect(scene.proxy.writes()).toEqual(["PutBucketTagging"]);
     });
 
     test("that the server does not support is reported, and tried once at each poll", async () => {
