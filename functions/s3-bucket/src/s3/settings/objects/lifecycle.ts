@@ -11,6 +11,7 @@ import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { listSetting } from "../bucket-setting.ts";
 import { fieldsOf } from "../canonical.ts";
+import { listById } from "../list-by-id.ts";
 import { allObjects, canonicalFilter, filterSpec } from "./object-filter.ts";
 
 const days = z.int().min(0).max(2_147_483_647);
@@ -65,7 +66,7 @@ export const lifecycleSpec = z
       .enum(["all_storage_classes_128K", "varies_by_storage_class"])
       .optional()
       .describe("The size below which objects are not moved, for rules without a size of their own."),
-    rules: z.array(rule).max(1000),
+    rules: listById(rule).max(1000),
   })
   .describe(
     "Rules that delete objects or move them to other storage classes. Rules of others are left alone.",

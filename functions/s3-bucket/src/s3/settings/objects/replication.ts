@@ -10,6 +10,7 @@ import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { listSetting } from "../bucket-setting.ts";
 import { fieldsOf } from "../canonical.ts";
+import { listById } from "../list-by-id.ts";
 import { allObjects, canonicalFilter, filterSpec } from "./object-filter.ts";
 
 const status = z.enum(["Enabled", "Disabled"]);
@@ -78,7 +79,7 @@ export const replicationSpec = z
       .min(1)
       .max(2048)
       .describe("The ARN of the IAM role that copies, for all rules of the bucket."),
-    rules: z.array(rule).min(1).max(1000),
+    rules: listById(rule).min(1).max(1000),
   })
   .describe("Copies new objects to other buckets. Needs versioning. Rules of others are left alone.");
 type Replication = z.output<typeof replicationSpec>;

@@ -6,6 +6,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
+import { listById } from "../list-by-id.ts";
 import { toApi } from "../api-shape.ts";
 import {
   configurationId,
@@ -38,8 +39,7 @@ const configuration = z.object({
 });
 type Configuration = z.output<typeof configuration>;
 
-export const analyticsSpec = z
-  .array(configuration)
+export const analyticsSpec = listById(configuration)
   .max(maxConfigurations)
   .describe("Analyses of how objects are read, for a choice of storage classes.");
 

@@ -7,6 +7,7 @@ import {
 import { isList, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
+import { listById } from "../list-by-id.ts";
 import { toApi } from "../api-shape.ts";
 import { sorted } from "../canonical.ts";
 import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
@@ -28,8 +29,7 @@ const configuration = z.object({
 });
 type Configuration = z.output<typeof configuration>;
 
-export const intelligentTieringSpec = z
-  .array(configuration)
+export const intelligentTieringSpec = listById(configuration)
   .max(maxConfigurations)
   .describe("The archive tiers for objects of the storage class INTELLIGENT_TIERING that are not read.");
 

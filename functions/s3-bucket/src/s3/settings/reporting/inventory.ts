@@ -7,6 +7,7 @@ import {
 import { isList, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
+import { listById } from "../list-by-id.ts";
 import { toApi } from "../api-shape.ts";
 import { sorted } from "../canonical.ts";
 import {
@@ -76,8 +77,7 @@ const configuration = z.object({
 });
 type Configuration = z.output<typeof configuration>;
 
-export const inventorySpec = z
-  .array(configuration)
+export const inventorySpec = listById(configuration)
   .max(maxConfigurations)
   .describe("Reports that list the objects of the bucket.");
 

@@ -6,6 +6,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
+import { listById } from "../list-by-id.ts";
 import { configurationId, configurationsSetting, maxConfigurations } from "./configurations-setting.ts";
 import { filterSpec } from "../objects/object-filter.ts";
 import { conditionsOf, filterToApi, withCanonicalFilter } from "./configuration-filter.ts";
@@ -18,8 +19,7 @@ const configuration = z.object({
 });
 type Configuration = z.output<typeof configuration>;
 
-export const metricsSpec = z
-  .array(configuration)
+export const metricsSpec = listById(configuration)
   .max(maxConfigurations)
   .describe("Metrics of requests, in CloudWatch under the id.");
 

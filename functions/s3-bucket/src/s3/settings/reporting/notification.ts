@@ -6,12 +6,14 @@ import {
   type QueueConfiguration,
   type TopicConfiguration,
 } from "@aws-sdk/client-s3";
+import { checkedAtRun } from "@drover/controller";
 import { canonicalJson, isList, type Setting, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { listSetting } from "../bucket-setting.ts";
 import { fieldsOf, sorted } from "../canonical.ts";
+import { listById, repeatedIdProblem } from "../list-by-id.ts";
 
 const id = z
   .string()
@@ -36,15 +38,27 @@ const topic = z.object({ id, topicArn: arn, events, filter });
 const perBucket = 100;
 
 // `skipDestinationValidation` is left out: it is a parameter of the request, and no state of the bucket.
-export const notificationSpec = z
-  .object({
-    lambdaFunctionConfigurations: z.array(lambdaFunction).max(perBucket).default([]),
-    queueConfigurations: z.array(queue).max(perBucket).default([]),
-    topicConfigurations: z.array(topic).max(perBucket).default([]),
-    eventBridge: z
-      .boolean()
-      .optional()
-      .describe("Send all events to Amazon EventBridge (the API's EventBridgeConfiguration)."),
+const fields = z.object({
+  lambdaFunctionConfigurations: listById(lambdaFunction).max(perBucket).default([]),
+  queueConfigurations: listById(queue).max(perBucket).default([]),
+  topicConfigurations: listById(topic).max(perBucket).default([]),
+  eventBridge: z
+    .boolean()
+    .optional()
+    .describe("Send all events to Amazon EventBridge (the API's EventBridgeConfiguration)."),
+});
+const configurationsOf = (notification: z.output<typeof fields>) => [
+  ...notification.lambdaFunctionConfigurations,
+  ...notification.queueConfigurations,
+  ...notification.topicConfigurations,
+];
+
+export const notificationSpec = fields
+  .refine((value) => repeatedIdProblem(configurationsOf(value)) === undefined, {
+    error: ({ input }) => repeatedIdProblem(configurationsOf(fields.parse(input))),
+    // An id that is repeated in one list has been reported already.
+    when: ({ issues }) => issues.length === 0,
+    ...checkedAtRun,
   })
   .describe("Where S3 sends the events of the bucket. Configurations of others are left alone.");
 type Notification = z.output<typeof notificationSpec>;
@@ -57,11 +71,7 @@ export function notification(call: BucketCall, wanted: Notification | undefined)
   const asked = wanted?.eventBridge;
   const configurations = listSetting(call, {
     name: "notification",
-    wanted: wanted && [
-      ...wanted.lambdaFunctionConfigurations,
-      ...wanted.queueConfigurations,
-      ...wanted.topicConfigurations,
-    ],
+    wanted: wanted && configurationsOf(wanted),
     async read({ client, bucket, http }): Promise<Api[]> {
       const answer = await client.send(new GetBucketNotificationConfigurationCommand(bucket), http);
       current = answer.EventBridgeConfiguration !== undefined;
