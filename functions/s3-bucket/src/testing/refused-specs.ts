@@ -54,6 +54,43 @@ const lists: readonly (readonly [field: string, specOf: (...ids: readonly string
 ];
 
 const twice = 'Two items have the id "a"; remove one, or give it another id';
+const inBoth = (name: string): string => `${name} is both in the filter and in its \`and\`; remove one`;
+const tags = [{ key: "k", value: "v" }];
+
+/** For each filter and condition, a spec with the condition in the filter and in its `and`, and one with it once. */
+const filters: readonly (readonly [field: string, condition: string, specOf: (beside: boolean) => Spec])[] = [
+  [
+    "lifecycle.rules.0.filter",
+    "prefix",
+    (beside) => {
+      const filter = { ...(beside && { prefix: "a" }), and: { prefix: "b", tags } };
+      return { lifecycle: { rules: [{ ...expiring("a"), filter }] } };
+    },
+  ],
+  [
+    "lifecycle.rules.0.filter",
+    "objectSizeLessThan",
+    (beside) => {
+      const filter = { ...(beside && { objectSizeLessThan: 1 }), and: { objectSizeLessThan: 2, tags } };
+      return { lifecycle: { rules: [{ ...expiring("a"), filter }] } };
+    },
+  ],
+  [
+    "metrics.0.filter",
+    "accessPointArn",
+    (beside) => {
+      const filter = { ...(beside && { accessPointArn: "a" }), and: { accessPointArn: "b", tags } };
+      return { metrics: [{ id: "a", filter }] };
+    },
+  ],
+  [
+    "analytics.0.filter",
+    "prefix",
+    (beside) => ({
+      analytics: [{ id: "a", filter: { ...(beside && { prefix: "a" }), and: { prefix: "b", tags } } }],
+    }),
+  ],
+];
 
 export const refusedSpecs: readonly RefusedSpec[] = [
   ...lists.map(([field, specOf]) => ({
@@ -72,4 +109,12 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     problem: twice,
     atServer: undefined,
   },
+  ...filters.map(([field, condition, specOf]) => ({
+    name: `${condition} twice in ${field}`,
+    spec: specOf(true),
+    corrected: specOf(false),
+    field,
+    problem: inBoth(condition),
+    atServer: inBoth(condition),
+  })),
 ];
