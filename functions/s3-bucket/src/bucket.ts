@@ -20,7 +20,7 @@ const bucketName = z
     ...checkedAtRun,
   });
 
-const spec = z.object({
+const fields = z.object({
   bucketName: bucketName
     .optional()
     .describe("The bucket's name. Default: <namespace>-<name>. It cannot be changed once the bucket exists."),
@@ -47,6 +47,32 @@ const spec = z.object({
     .optional()
     .describe("Refuse to look at or touch a bucket of any other AWS account."),
 });
+
+const lockProblem = {
+  message:
+    "objectLockConfiguration enables object lock, and objectLockEnabledForBucket is false; remove one of them",
+  path: "objectLockEnabledForBucket",
+};
+const spec = fields
+  .refine(
+    (value) => value.objectLockConfiguration === undefined || value.objectLockEnabledForBucket !== false,
+    {
+      error: lockProblem.message,
+      path: [lockProblem.path],
+      ...checkedAtRun,
+    },
+  )
+  .meta({
+    kubernetes: {
+      cel: [
+        {
+          rule: "!has(self.objectLockConfiguration) || !has(self.objectLockEnabledForBucket) || self.objectLockEnabledForBucket",
+          message: lockProblem.message,
+          fieldPath: `.${lockProblem.path}`,
+        },
+      ],
+    },
+  });
 
 const details = z.object({
   bucketName: z.string().optional(),

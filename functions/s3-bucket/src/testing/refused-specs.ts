@@ -92,6 +92,10 @@ const filters: readonly (readonly [field: string, condition: string, specOf: (be
   ],
 ];
 
+const objectLockConfiguration = { rule: { defaultRetention: { mode: "GOVERNANCE" as const, days: 1 } } };
+const lockProblem =
+  "objectLockConfiguration enables object lock, and objectLockEnabledForBucket is false; remove one of them";
+
 export const refusedSpecs: readonly RefusedSpec[] = [
   ...lists.map(([field, specOf]) => ({
     name: `an id twice in ${field}`,
@@ -117,4 +121,12 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     problem: inBoth(condition),
     atServer: inBoth(condition),
   })),
+  {
+    name: "a lock of new objects in a bucket without object lock",
+    spec: { objectLockEnabledForBucket: false, objectLockConfiguration },
+    corrected: { objectLockConfiguration },
+    field: "objectLockEnabledForBucket",
+    problem: lockProblem,
+    atServer: lockProblem,
+  },
 ];
