@@ -7,6 +7,9 @@ import { s3BucketPorts } from "./s3/s3-bucket-port.ts";
  * The deployment in `deploy/function.yaml`. Add the S3 server and its credentials yourself: `DROVER_S3_ENDPOINT` and
  * the SDK's own variables in `container.env`. On AWS neither is needed, with EKS Pod Identity or a role for its
  * ServiceAccount. Functions cannot reach the credentials of the node: docs/network.md.
+ *
+ * The hook for events of CloudTrail is a patch, `deploy/drift-at-once/hook.yaml`, and not declared here: it needs a Secret
+ * and a public address, and a bridge that reads registrations from files does not start without the Secret's file.
  */
 export default defineFunction({
   controller: bucketController(s3BucketPorts(s3ConfigSchema.parse({}))),
