@@ -1,4 +1,5 @@
 import { customResourceDefinition, defineFunction, functionManifestOf } from "@drover/controller";
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { Bucket } from "./bucket.ts";
@@ -29,4 +30,10 @@ it("deploy/function.yaml matches the function", async () => {
   await expect(
     written + stringify(functionManifestOf(bucketFunction), { lineWidth: 110 }),
   ).toMatchFileSnapshot("../deploy/function.yaml");
+});
+
+it("docs/external-resources.md has the event pattern of deploy/drift-at-once", () => {
+  const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
+  const [, shown = ""] = /```json\n(.*?)```/s.exec(textOf("../../../docs/external-resources.md")) ?? [];
+  expect(JSON.parse(shown)).toEqual(JSON.parse(textOf("../deploy/drift-at-once/event-pattern.json")));
 });
