@@ -70,7 +70,7 @@ const mayImport = {
   deployment: ["controller", "kube", "runtime", "workloads"],
   replicaset: ["controller", "kube", "runtime", "workloads"],
   "load-balancer": ["aws", "controller", "external", "kube", "runtime"],
-  "s3-bucket": ["aws", "controller", "external", "runtime"],
+  "s3-bucket": ["aws", "controller", "external", "kube", "runtime"],
   cli: ["controller", "deployer", "json", "kube", "queue", "runtime", "testing", "testing/fault-proxy"],
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
   deployer: ["controller", "kube", "queue", "runtime", "timers"],

@@ -26,16 +26,21 @@ export const reasons: readonly Reason[] = [
   },
   {
     fields: [
-      "logging.loggingEnabled.targetBucketRef",
       "logging.loggingEnabled.targetBucketSelector",
-      "replication.rules.destination.bucketRef",
       "replication.rules.destination.bucketSelector",
-      "analytics.storageClassAnalysis.dataExport.destination.s3BucketDestination.bucketArnRef",
       "analytics.storageClassAnalysis.dataExport.destination.s3BucketDestination.bucketArnSelector",
-      "inventory.destination.s3BucketDestination.bucketArnRef",
       "inventory.destination.s3BucketDestination.bucketArnSelector",
     ],
-    reason: "Not yet: another bucket is given by its name or ARN, not by a reference to its Bucket object.",
+    reason: "Not needed: a reference names one Bucket. A selector could choose another one tomorrow.",
+  },
+  {
+    fields: ["namespace", "policy"].flatMap((part) => [
+      `logging.loggingEnabled.targetBucketRef.${part}`,
+      `replication.rules.destination.bucketRef.${part}`,
+      `analytics.storageClassAnalysis.dataExport.destination.s3BucketDestination.bucketRef.${part}`,
+      `inventory.destination.s3BucketDestination.bucketRef.${part}`,
+    ]),
+    reason: "A reference is to a Bucket of the same namespace, is waited for, and is always followed.",
   },
   {
     fields: [
@@ -118,7 +123,7 @@ export const reasonsFor = (field: PeerField): readonly Reason[] =>
 
 /** Tests if a path of a reason is about a field. */
 export const isAbout = (path: string, field: PeerField): boolean =>
-  pathsOf(field).some((of) => isAt(withoutReference(of), normalized(path)));
+  pathsOf(field).some((of) => isAt(withoutReference(of), normalized(path)) || isAt(of, normalized(path)));
 
 /** Means of the other products, outside the schemas that are compared here, for fields that only Drover has there. */
 export const elsewhere: Readonly<Record<string, Partial<Record<Product, string>>>> = {

@@ -135,6 +135,15 @@ const ofTerraform: Renamed = {
   "metrics.filter.tags": ["metrics.filter.tag", "metrics.filter.and.tags"],
 };
 
+/** References are Crossplane's own. */
+const ofCrossplane: Renamed = {
+  ...ofTerraform,
+  "analytics.storageClassAnalysis.dataExport.destination.s3BucketDestination.bucketArnRef": [
+    "analytics.storageClassAnalysis.dataExport.destination.s3BucketDestination.bucketRef",
+  ],
+  "inventory.destination.bucket.bucketArnRef": ["inventory.destination.s3BucketDestination.bucketRef"],
+};
+
 export interface Renaming {
   readonly from: string;
   readonly to: readonly string[];
@@ -145,7 +154,7 @@ const renamingsOf = (renamed: Renamed): readonly Renaming[] =>
     .sort((one, other) => other.from.length - one.from.length);
 export const renamings = {
   ack: renamingsOf(ofAck),
-  crossplane: renamingsOf(ofTerraform),
+  crossplane: renamingsOf(ofCrossplane),
   terraform: renamingsOf(ofTerraform),
 };
 

@@ -35,6 +35,13 @@ export { finalizeExternal } from "./finalize-external.ts";
 export { maxRequestTime } from "./ownership/creation-intent.ts";
 export { reservedPrefix, sameTags, type Tags } from "./ownership/tags.ts";
 export { reconcileExternal } from "./reconcile-external.ts";
+export {
+  reference,
+  type Reference,
+  type Resolved,
+  type ResolvedReferences,
+  resolveReferences,
+} from "./references.ts";
 export { canonicalJson, isList } from "./settings/difference.ts";
 export {
   idsIn,

@@ -20,18 +20,22 @@ import {
   tagList,
   type TagSet,
 } from "@drover/aws";
-import { RetryAfterError, serverTime, TerminalError } from "@drover/controller";
+import { objectKey, RetryAfterError, serverTime, TerminalError } from "@drover/controller";
+import { refOf } from "@drover/kube";
 import {
   type AccountListing,
   type Creation,
   type ExternalPort,
   type Observation,
   type PresentResource,
+  type Reference,
+  type ResolvedReferences,
+  resolveReferences,
   type ResourceWords,
   sameTags,
   type Tags,
 } from "@drover/external";
-import { type BucketContext, type BucketDetails, rolesVariable } from "../bucket.ts";
+import { Bucket, type BucketContext, type BucketDetails, rolesVariable } from "../bucket.ts";
 import { bucketNameOf, bucketNameProblem } from "../bucket-name.ts";
 import type { S3Config } from "../config.ts";
 import type { BucketCall } from "./bucket-call.ts";
@@ -72,7 +76,10 @@ export function s3BucketPorts(config: S3Config): BucketPorts {
         variable: rolesVariable,
       });
       const account = accountOf(credentials);
-      return s3BucketPort({ context, account, config }, (region) => clients.get(credentials, region));
+      const references = await resolveReferences(context.spec, (asked) => findBucket(context, asked));
+      return s3BucketPort({ context, account, config, references }, (region) =>
+        clients.get(credentials, region),
+      );
     },
     close: () => clients.close(),
   };
@@ -82,6 +89,7 @@ interface PortOptions {
   readonly context: BucketContext;
   readonly account: string;
   readonly config: S3Config;
+  readonly references: ResolvedReferences<BucketContext["spec"]>;
 }
 
 const apiVersion = "s3.drover.dev/v1alpha1";
@@ -93,7 +101,7 @@ const words: ResourceWords = {
 };
 
 function s3BucketPort(
-  { context, account, config }: PortOptions,
+  { context, account, config, references }: PortOptions,
   clientIn: (region: string) => S3Client,
 ): BucketPort {
   const { spec, status, metadata, signal, log } = context;
@@ -129,7 +137,7 @@ function s3BucketPort(
       await rejectObjectLock(callOn(seen), spec.objectLockEnabledForBucket);
     },
     retag: (seen, change) => retag(callOn(seen), change),
-    settings: (seen) => settingsOf(callOn(seen ?? addressOf(name)), spec),
+    settings: (seen) => references.waiting(settingsOf(callOn(seen ?? addressOf(name)), references.spec)),
     outputs: ({ name: bucketName, region }) => ({
       bucketName,
       region,
@@ -149,6 +157,16 @@ function s3BucketPort(
       throw errorAfter(answer, `delete bucket ${seen.name}`);
     },
   };
+}
+
+/** What another Bucket object has in its status: the name of its bucket for `targetBucket`, else the ARN. */
+async function findBucket(
+  { client, metadata: { namespace = "" }, signal }: BucketContext,
+  { field, name }: Reference,
+): Promise<string | undefined> {
+  const found = await client.get(refOf(Bucket), objectKey({ namespace, name }), { signal });
+  const { bucketName, arn } = Bucket.status.partial().safeParse(found?.["status"] ?? {}).data ?? {};
+  return field === "targetBucket" ? bucketName : arn;
 }
 
 /** True if the bucket has no object, no version and no delete marker. */

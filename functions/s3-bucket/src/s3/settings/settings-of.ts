@@ -1,4 +1,4 @@
-import type { Setting } from "@drover/external";
+import type { Resolved, Setting } from "@drover/external";
 import type { z } from "zod";
 import type { BucketCall } from "../bucket-call.ts";
 import { accelerate, accelerateSpec } from "./access/accelerate.ts";
@@ -49,7 +49,7 @@ export const settingsSpec = {
   requestPayment: requestPaymentSpec.optional(),
 };
 
-type Spec = z.output<z.ZodObject<typeof settingsSpec>>;
+type Spec = Resolved<z.output<z.ZodObject<typeof settingsSpec>>>;
 
 /**
  * The settings of a bucket, in the order in which they are written: protection before what it protects from, and

@@ -4,11 +4,12 @@ import {
   PutBucketReplicationCommand,
   type ReplicationRule,
 } from "@aws-sdk/client-s3";
-import { canonicalJson, type SettingValue } from "@drover/external";
+import { canonicalJson, type Resolved, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { listSetting } from "../bucket-setting.ts";
+import { bucketRef, oneBucket, oneBucketRule } from "../bucket-or-ref.ts";
 import { fieldsOf } from "../canonical.ts";
 import { listById } from "../list-by-id.ts";
 import { allObjects, canonicalFilter, filterSpec } from "./object-filter.ts";
@@ -17,41 +18,45 @@ const status = z.enum(["Enabled", "Disabled"]);
 const onOff = z.object({ status }).optional();
 const time = z.object({ minutes: z.literal(15).describe("S3 takes 15 only.") });
 
-const destination = z.object({
-  bucket: z.string().min(1).max(2048).describe("The ARN of the bucket for the copies."),
-  account: z
-    .string()
-    .regex(/^\d{12}$/, "An AWS account id has twelve digits.")
-    .optional()
-    .describe("The account of that bucket, with accessControlTranslation."),
-  storageClass: z
-    .enum([
-      "STANDARD",
-      "REDUCED_REDUNDANCY",
-      "STANDARD_IA",
-      "ONEZONE_IA",
-      "INTELLIGENT_TIERING",
-      "GLACIER_IR",
-      "GLACIER",
-      "DEEP_ARCHIVE",
-      "OUTPOSTS",
-    ])
-    .optional()
-    .describe("Default: that of the original."),
-  accessControlTranslation: z
-    .object({ owner: z.literal("Destination") })
-    .optional()
-    .describe("Gives the copies to the owner of that bucket."),
-  encryptionConfiguration: z
-    .object({ replicaKmsKeyId: z.string().min(1).max(2048).optional() })
-    .optional()
-    .describe("The KMS key of copies whose original has one, with sseKmsEncryptedObjects."),
-  replicationTime: z
-    .object({ status, time })
-    .optional()
-    .describe("Replication Time Control, which needs metrics."),
-  metrics: z.object({ status, eventThreshold: time.optional() }).optional(),
-});
+const destination = z
+  .object({
+    bucket: z.string().min(1).max(2048).optional().describe("The ARN of the bucket for the copies."),
+    bucketRef,
+    account: z
+      .string()
+      .regex(/^\d{12}$/, "An AWS account id has twelve digits.")
+      .optional()
+      .describe("The account of that bucket, with accessControlTranslation."),
+    storageClass: z
+      .enum([
+        "STANDARD",
+        "REDUCED_REDUNDANCY",
+        "STANDARD_IA",
+        "ONEZONE_IA",
+        "INTELLIGENT_TIERING",
+        "GLACIER_IR",
+        "GLACIER",
+        "DEEP_ARCHIVE",
+        "OUTPOSTS",
+      ])
+      .optional()
+      .describe("Default: that of the original."),
+    accessControlTranslation: z
+      .object({ owner: z.literal("Destination") })
+      .optional()
+      .describe("Gives the copies to the owner of that bucket."),
+    encryptionConfiguration: z
+      .object({ replicaKmsKeyId: z.string().min(1).max(2048).optional() })
+      .optional()
+      .describe("The KMS key of copies whose original has one, with sseKmsEncryptedObjects."),
+    replicationTime: z
+      .object({ status, time })
+      .optional()
+      .describe("Replication Time Control, which needs metrics."),
+    metrics: z.object({ status, eventThreshold: time.optional() }).optional(),
+  })
+  .refine(...oneBucket("bucket"))
+  .meta(oneBucketRule("bucket"));
 
 // Left out: `prefix`, which `filter` replaces, and `existingObjectReplication`, which S3 no longer supports.
 const rule = z.object({
@@ -82,7 +87,7 @@ export const replicationSpec = z
     rules: listById(rule).min(1).max(1000),
   })
   .describe("Copies new objects to other buckets. Needs versioning. Rules of others are left alone.");
-type Replication = z.output<typeof replicationSpec>;
+type Replication = Resolved<z.output<typeof replicationSpec>>;
 
 /** A rule with the role of the bucket's replication: S3 has one role, and a rule needs it. */
 type Item = Replication["rules"][number] & { readonly role: string };

@@ -1,3 +1,4 @@
+import type { Resolved } from "@drover/external";
 import {
   type AnalyticsConfiguration,
   DeleteBucketAnalyticsConfigurationCommand,
@@ -5,6 +6,7 @@ import {
   PutBucketAnalyticsConfigurationCommand,
 } from "@aws-sdk/client-s3";
 import { z } from "zod";
+import { bucketRef, oneBucket, oneBucketRule } from "../bucket-or-ref.ts";
 import type { BucketCall } from "../../bucket-call.ts";
 import { listById } from "../list-by-id.ts";
 import { toApi } from "../api-shape.ts";
@@ -21,12 +23,16 @@ import { filterToApi, objectFilterSpec, withCanonicalFilter } from "./configurat
 const dataExport = z.object({
   outputSchemaVersion: z.literal("V_1").default("V_1"),
   destination: z.object({
-    s3BucketDestination: z.object({
-      format: z.literal("CSV").default("CSV"),
-      bucketAccountId: reportsOwner,
-      bucket: reportsBucket,
-      prefix: reportsPrefix,
-    }),
+    s3BucketDestination: z
+      .object({
+        format: z.literal("CSV").default("CSV"),
+        bucketAccountId: reportsOwner,
+        bucket: reportsBucket.optional(),
+        bucketRef,
+        prefix: reportsPrefix,
+      })
+      .refine(...oneBucket("bucket"))
+      .meta(oneBucketRule("bucket")),
   }),
 });
 
@@ -37,7 +43,7 @@ const configuration = z.object({
     .object({ dataExport: dataExport.optional().describe("Left out: S3 analyses, and exports nothing.") })
     .default({}),
 });
-type Configuration = z.output<typeof configuration>;
+type Configuration = Resolved<z.output<typeof configuration>>;
 
 export const analyticsSpec = listById(configuration)
   .max(maxConfigurations)

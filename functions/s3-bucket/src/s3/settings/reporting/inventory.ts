@@ -4,8 +4,9 @@ import {
   ListBucketInventoryConfigurationsCommand,
   PutBucketInventoryConfigurationCommand,
 } from "@aws-sdk/client-s3";
-import { isList, type SettingValue } from "@drover/external";
+import { isList, type Resolved, type SettingValue } from "@drover/external";
 import { z } from "zod";
+import { bucketRef, oneBucket, oneBucketRule } from "../bucket-or-ref.ts";
 import type { BucketCall } from "../../bucket-call.ts";
 import { listById } from "../list-by-id.ts";
 import { toApi } from "../api-shape.ts";
@@ -43,19 +44,23 @@ const optionalField = z.enum([
 ]);
 
 const destination = z.object({
-  s3BucketDestination: z.object({
-    accountId: reportsOwner,
-    bucket: reportsBucket,
-    format: z.enum(["CSV", "ORC", "Parquet"]),
-    prefix: reportsPrefix,
-    encryption: z
-      .object({
-        sseS3: z.object({}).optional().describe("With keys of S3: an empty object."),
-        sseKms: z.object({ keyId: z.string().min(1).max(2048).describe("The key's ARN.") }).optional(),
-      })
-      .optional()
-      .describe("How the reports are encrypted: one of the two."),
-  }),
+  s3BucketDestination: z
+    .object({
+      accountId: reportsOwner,
+      bucket: reportsBucket.optional(),
+      bucketRef,
+      format: z.enum(["CSV", "ORC", "Parquet"]),
+      prefix: reportsPrefix,
+      encryption: z
+        .object({
+          sseS3: z.object({}).optional().describe("With keys of S3: an empty object."),
+          sseKms: z.object({ keyId: z.string().min(1).max(2048).describe("The key's ARN.") }).optional(),
+        })
+        .optional()
+        .describe("How the reports are encrypted: one of the two."),
+    })
+    .refine(...oneBucket("bucket"))
+    .meta(oneBucketRule("bucket")),
 });
 
 const configuration = z.object({
@@ -75,7 +80,7 @@ const configuration = z.object({
     .optional()
     .describe("The columns beside the bucket and the key."),
 });
-type Configuration = z.output<typeof configuration>;
+type Configuration = Resolved<z.output<typeof configuration>>;
 
 export const inventorySpec = listById(configuration)
   .max(maxConfigurations)

@@ -4,11 +4,12 @@ import {
   type LoggingEnabled,
   PutBucketLoggingCommand,
 } from "@aws-sdk/client-s3";
-import { isList, type SettingValue } from "@drover/external";
+import { isList, type Resolved, type SettingValue } from "@drover/external";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
 import { valueSetting } from "../bucket-setting.ts";
+import { bucketRef, oneBucket, oneBucketRule } from "../bucket-or-ref.ts";
 import { fieldsOf, sorted } from "../canonical.ts";
 
 // Left out: `emailAddress`, which AWS refuses since October 2025, and `displayName`, which S3 ignores.
@@ -20,33 +21,38 @@ const grantee = z.object({
 
 export const loggingSpec = z
   .object({
-    loggingEnabled: z.object({
-      targetBucket: z
-        .string()
-        .min(1)
-        .max(255)
-        .describe("The bucket for the logs. It must allow logging.s3.amazonaws.com to write to it."),
-      targetPrefix: z.string().max(1024).default("").describe("The beginning of the keys of the logs."),
-      targetGrants: z
-        .array(z.object({ grantee, permission: z.enum(["FULL_CONTROL", "READ", "WRITE"]) }))
-        .max(100)
-        .optional()
-        .describe("Access to the logs, if the target bucket has ACLs."),
-      targetObjectKeyFormat: z
-        .object({
-          simplePrefix: z.object({}).optional().describe("{}: the time and a random text. The default."),
-          partitionedPrefix: z
-            .object({ partitionDateSource: z.enum(["EventTime", "DeliveryTime"]).optional() })
-            .optional()
-            .describe("The account, the region, the bucket and the day, and then as with simplePrefix."),
-        })
-        .optional()
-        .describe("What follows the prefix in the keys of the logs: one of the two."),
-    }),
+    loggingEnabled: z
+      .object({
+        targetBucket: z
+          .string()
+          .min(1)
+          .max(255)
+          .optional()
+          .describe("The bucket for the logs. It must allow logging.s3.amazonaws.com to write to it."),
+        targetBucketRef: bucketRef,
+        targetPrefix: z.string().max(1024).default("").describe("The beginning of the keys of the logs."),
+        targetGrants: z
+          .array(z.object({ grantee, permission: z.enum(["FULL_CONTROL", "READ", "WRITE"]) }))
+          .max(100)
+          .optional()
+          .describe("Access to the logs, if the target bucket has ACLs."),
+        targetObjectKeyFormat: z
+          .object({
+            simplePrefix: z.object({}).optional().describe("{}: the time and a random text. The default."),
+            partitionedPrefix: z
+              .object({ partitionDateSource: z.enum(["EventTime", "DeliveryTime"]).optional() })
+              .optional()
+              .describe("The account, the region, the bucket and the day, and then as with simplePrefix."),
+          })
+          .optional()
+          .describe("What follows the prefix in the keys of the logs: one of the two."),
+      })
+      .refine(...oneBucket("targetBucket"))
+      .meta(oneBucketRule("targetBucket")),
   })
   .describe("The log of the requests to the bucket, which S3 writes to another one.");
 
-export const logging = (call: BucketCall, wanted: z.output<typeof loggingSpec> | undefined) =>
+export const logging = (call: BucketCall, wanted: Resolved<z.output<typeof loggingSpec>> | undefined) =>
   valueSetting(call, {
     name: "logging",
     wanted,
