@@ -1,7 +1,13 @@
 import { GetBucketLoggingCommand, PutBucketPolicyCommand } from "@aws-sdk/client-s3";
-import type { Condition } from "@drover/controller";
+
+import { type Condition, customResourceDefinition } from "@drover/controller";
 import { startS3 } from "@drover/local-servers";
 import { afterAll, expect, test } from "vitest";
+import { z } from "zod";
+import { Bucket } from "./bucket.ts";
+import { bucketController } from "./bucket-controller.ts";
+import { s3ConfigSchema } from "./config.ts";
+import { s3BucketPorts } from "./s3/s3-bucket-port.ts";
 import { bucketManifest, openBucketCluster } from "./testing/bucket-cluster.ts";
 import { s3ClientOf } from "./testing/bucket-handle.ts";
 
@@ -131,4 +137,28 @@ test("a bucket and a reference together, or none of them, are refused", async ()
     expect(await condition(name, "Ready")).toMatchObject({ status: "False", reason: "InvalidSpec" });
     expect((await condition(name, "Ready"))?.message).toContain("Give targetBucket or targetBucketRef");
   }
+});
+
+/** The paths of all references in a schema of a CRD. */
+function referencesIn(schema: unknown, path: string): readonly string[] {
+  const { properties = {}, items } = z
+    .object({ properties: z.record(z.string(), z.unknown()).optional(), items: z.unknown().optional() })
+    .parse(schema);
+  if (items !== undefined) return referencesIn(items, `${path}[]`);
+  return Object.entries(properties).flatMap(([field, part]) => {
+    const at = path === "" ? field : `${path}.${field}`;
+    return field.endsWith("Ref") ? [`${at}.name`] : referencesIn(part, at);
+  });
+}
+
+test("every reference of the spec is watched", () => {
+  const [version] = customResourceDefinition(Bucket).spec.versions;
+  const { spec } = z
+    .object({ properties: z.object({ spec: z.unknown() }) })
+    .parse(version?.schema.openAPIV3Schema).properties;
+  const { watches } = bucketController(s3BucketPorts(s3ConfigSchema.parse({})));
+  const watched = watches.map(({ names }) =>
+    typeof names === "object" && "referencedBy" in names ? names.referencedBy : "",
+  );
+  expect(referencesIn(spec, "spec").toSorted()).toEqual(watched.toSorted());
 });

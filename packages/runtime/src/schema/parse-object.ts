@@ -86,7 +86,7 @@ function specProblem(error: z.ZodError): string {
   const problems = expandUnionIssues(error.issues)
     .slice(0, 5)
     .map((issue) => {
-      return `${["spec", ...issue.path].map(String).join(".")}: ${issue.message}`;
+      return `${["spec", ...issue.path].map(String).join(".")}: ${issue.message.replace(/\.$/, "")}`;
     });
   return `${problems.join("; ")}. Change the object's spec.`;
 }

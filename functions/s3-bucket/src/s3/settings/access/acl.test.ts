@@ -8,8 +8,8 @@ const scene = await bucketSceneOfFile();
 
 const ID = "75aa57f09aa0c8caeab4f8c24e99d10f8e7faeebf76c078efc7c6caea54ba06a";
 const ownersGrant: Grant = { Grantee: { Type: "CanonicalUser", ID }, Permission: "FULL_CONTROL" };
-const group = (name: string, permission: Permission): Grant => ({
-  Grantee: { Type: "Group", URI: `http://acs.amazonaws.com/groups/global/${name}` },
+const group = (name: string, permission: Permission, of = "global"): Grant => ({
+  Grantee: { Type: "Group", URI: `http://acs.amazonaws.com/groups/${of}/${name}` },
   Permission: permission,
 });
 const putGrants = ({ bucketName: Bucket }: TestBucket, Grants: Grant[]) =>
@@ -28,6 +28,10 @@ test.each([
   ["public-read", [group("AllUsers", "READ"), ownersGrant]],
   ["public-read-write", [group("AllUsers", "WRITE"), ownersGrant, group("AllUsers", "READ")]],
   ["authenticated-read", [ownersGrant, group("AuthenticatedUsers", "READ")]],
+  [
+    "log-delivery-write",
+    [group("LogDelivery", "WRITE", "s3"), ownersGrant, group("LogDelivery", "READ_ACP", "s3")],
+  ],
 ] as const)("The canned ACL %s is its grants, in any order", async (canned, grants) => {
   const object = scene.object({ adopt: "IfUnowned", acl: { canned } });
   await object.bucket.make();

@@ -1,4 +1,5 @@
 import {
+  type BucketCannedACL,
   GetBucketAclCommand,
   type Grant as ApiGrant,
   type Owner,
@@ -32,7 +33,7 @@ type Grant = z.output<typeof grant>;
 export const aclSpec = z
   .object({
     canned: z
-      .enum(["private", "public-read", "public-read-write", "authenticated-read"])
+      .enum(["private", "public-read", "public-read-write", "authenticated-read", "log-delivery-write"])
       .optional()
       .describe("Grants by a name: the bucket's owner has FULL_CONTROL, and others what the name says."),
     grants: z
@@ -54,8 +55,8 @@ type Acl = z.output<typeof aclSpec>;
 /** In place of the id of the bucket's owner, which is not known before the list is read. */
 const owner = { type: "CanonicalUser", id: "owner" } as const;
 const ownersOwn: Grant = { grantee: owner, permission: "FULL_CONTROL" };
-const group = (name: string, permission: Grant["permission"]): Grant => ({
-  grantee: { type: "Group", uri: `http://acs.amazonaws.com/groups/global/${name}` },
+const group = (name: string, permission: Grant["permission"], of = "global"): Grant => ({
+  grantee: { type: "Group", uri: `http://acs.amazonaws.com/groups/${of}/${name}` },
   permission,
 });
 
@@ -65,6 +66,11 @@ const cannedGrants: Readonly<Record<NonNullable<Acl["canned"]>, readonly Grant[]
   "public-read": [ownersOwn, group("AllUsers", "READ")],
   "public-read-write": [ownersOwn, group("AllUsers", "READ"), group("AllUsers", "WRITE")],
   "authenticated-read": [ownersOwn, group("AuthenticatedUsers", "READ")],
+  "log-delivery-write": [
+    ownersOwn,
+    group("LogDelivery", "READ_ACP", "s3"),
+    group("LogDelivery", "WRITE", "s3"),
+  ],
 };
 
 /** The grants of a bucket. If the spec lists them, they have the owner's own id, and otherwise "owner". */
@@ -86,7 +92,8 @@ export function acl(call: BucketCall, wanted: Acl | undefined): Setting {
         new PutBucketAclCommand({
           ...bucket,
           ...(grants === undefined
-            ? { ACL: canned }
+            ? // The SDK's type has no log-delivery-write, which S3 takes.
+              { ACL: canned as BucketCannedACL }
             : { AccessControlPolicy: { ...toApi(value), Owner: current } }),
         }),
         http,
