@@ -155,7 +155,7 @@ test("every reference of the spec is watched", () => {
   const [version] = customResourceDefinition(Bucket).spec.versions;
   const { spec } = z
     .object({ properties: z.object({ spec: z.unknown() }) })
-    .parse(version?.schema.openAPIV3Schema).properties;
+    .parse(version.schema.openAPIV3Schema).properties;
   const { watches } = bucketController(s3BucketPorts(s3ConfigSchema.parse({})));
   const watched = watches.map(({ names }) =>
     typeof names === "object" && "referencedBy" in names ? names.referencedBy : "",
