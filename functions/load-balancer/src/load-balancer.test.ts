@@ -184,6 +184,16 @@ describe("the Service", () => {
     expect((await groupsOf(scene))["instance-TCP-80"]?.health).toMatch(/^TCP 9000 .* 30$/);
   });
 
+  test("that changes its ports while the load balancer is gone leaves no target group behind", async () => {
+    await using scene = await openBalancerScene();
+    await scene.balance();
+    const { arn } = await only(scene);
+    await scene.aws.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerArn: arn }));
+    await scene.apply(service([dns]));
+    expect((await balancerOf(scene))?.["listeners"]).toEqual({ "53": "UDP to instance-UDP-53" });
+    expect(Object.keys(await groupsOf(scene))).toEqual(["instance-UDP-53"]);
+  });
+
   test("keeps its address, whatever others write there", async () => {
     await using scene = await openBalancerScene();
     await scene.balance();
@@ -442,6 +452,18 @@ describe("the deletion of the object", () => {
     await scene.remove();
     expect(await scene.aws.state()).toEqual({ balancers: {}, groups: {} });
     expect(await scene.exists()).toBe(false);
+  });
+
+  test("leaves no target group, also if the load balancer is gone and cannot be created again", async () => {
+    await using scene = await openBalancerScene();
+    await scene.balance();
+    const { arn } = await only(scene);
+    await scene.aws.elb.send(new DeleteLoadBalancerCommand({ LoadBalancerArn: arn }));
+    scene.front.faults.set("CreateLoadBalancer", { status: 400, code: "TooManyLoadBalancers" });
+    await scene.cluster.advance("301s");
+    expect(await scene.condition("Ready")).toMatchObject({ status: "False", reason: "TooMany" });
+    await scene.remove();
+    expect(await scene.aws.state()).toEqual({ balancers: {}, groups: {} });
   });
 
   test("keeps everything, and the Service its address, with onDelete Retain", async () => {

@@ -31,7 +31,7 @@ import { determineOwnership } from "./ownership/ownership.ts";
 import { sameTags, type Tags } from "./ownership/tags.ts";
 import { writeOutputs } from "./outputs.ts";
 import { applySettings, isSettling, refusedItems, writtenAfter } from "./settings/apply-settings.ts";
-import { itemsToAdd, planSettings, type WrittenItems } from "./settings/plan-settings.ts";
+import { itemsToAdd, partsIn, planSettings, type WrittenItems } from "./settings/plan-settings.ts";
 import { throttlingAccount, TooManyRequestsError } from "./throttle.ts";
 
 /**
@@ -197,7 +197,8 @@ function announceCreation<Seen extends PresentResource, Details extends object>(
     );
   }
   const message = `${titleOf(run, port.name)} is about to be made.`;
-  const written = itemsToAdd(port.settings(undefined));
+  const settings = port.settings(undefined);
+  const written = { ...itemsToAdd(settings), ...partsIn(context.status.written ?? {}, settings) };
   return {
     status: {
       creating: intentToCreate(port.name, at, recorded.creating),
@@ -247,8 +248,9 @@ function withdrawCreation<Seen extends PresentResource, Details extends object>(
   const refused: Condition = { type: readyCondition, status: "False", reason, message: messageOf(error) };
   const stalled =
     error instanceof TerminalError ? [{ ...refused, type: stalledCondition, status: "True" as const }] : [];
+  const { written = {} } = run.context.status;
   return {
-    status: {},
+    status: recordOf({ written: partsIn(written, run.port.settings(undefined)), refused: [] }),
     requeueAfter: wait,
     ...accountOf(run),
     conditions: [refused, ...stalled],

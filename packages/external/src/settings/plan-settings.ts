@@ -78,6 +78,14 @@ async function planSetting(setting: Setting, written: WrittenItems): Promise<Set
 export const itemsToAdd = (settings: readonly Setting[]): WrittenItems =>
   Object.assign({}, ...settings.map((setting) => announced(setting, setting.wanted))) as WrittenItems;
 
+/** The items of parts in a record. They stay recorded while there is no resource. */
+export function partsIn(written: WrittenItems, settings: readonly Setting[]): WrittenItems {
+  const paths = Object.keys(written);
+  const parts = settings.filter(({ areParts }) => areParts);
+  const recorded = new Set(parts.flatMap(({ name }) => idsIn(name, paths).map((id) => itemPath(name, id))));
+  return Object.fromEntries(Object.entries(written).filter(([path]) => recorded.has(path)));
+}
+
 const announced = ({ name, followsObjects }: Setting, items: SettingItems): WrittenItems =>
   followsObjects
     ? {}
