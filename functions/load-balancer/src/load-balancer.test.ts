@@ -153,6 +153,17 @@ describe("the Service", () => {
     expect(scene.events()).toContain("Updating");
   });
 
+  test("that changes its ports while target groups cannot be read leaves none behind", async () => {
+    await using scene = await openBalancerScene();
+    await scene.balance();
+    scene.front.faults.set("DescribeTargetGroups", { status: 403, code: "AccessDenied" });
+    await scene.apply(service([dns]));
+    expect(await scene.condition("TargetGroups")).toMatchObject({ status: "False", reason: "AccessDenied" });
+    scene.front.faults.clear();
+    await scene.cluster.advance("301s");
+    expect(Object.keys(await groupsOf(scene))).toEqual(["instance-UDP-53"]);
+  });
+
   test("that changes the protocol of a port changes its listener, and a group in use stays until then", async () => {
     await using scene = await openBalancerScene();
     await scene.balance();

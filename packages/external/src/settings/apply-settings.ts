@@ -130,7 +130,7 @@ export const isSettling = (
  * The items that the object has written, after a run.
  *
  * An item that was about to be written and is as wanted counts as written: a run may have written it and died before it
- * wrote the status. An item that was to be removed and is still there stays written.
+ * wrote the status. An item that was to be removed and may still be there stays written.
  */
 export function writtenAfter(
   plans: readonly SettingPlan[],
@@ -144,7 +144,7 @@ export function writtenAfter(
     const { name, wanted } = plan.setting;
     const refusal = refusals.get(name);
     const isWritten = refusal === undefined || isNotKept(refusal);
-    const removed = plan.refusal === undefined && refusal !== undefined ? (plan.change?.removed ?? []) : [];
+    const removed = refusal === undefined ? [] : notRemoved(plan, before);
     // A refused item that was only announced is not there. Of parts, some may be: they stay recorded.
     const isLost = (digest: string | undefined): boolean =>
       plan.refusal === undefined && !isWritten && !plan.setting.areParts && isUnconfirmed(digest);
@@ -159,7 +159,25 @@ export function writtenAfter(
       before[path] !== undefined || isAnnounced(path) || set.has(path);
     return [...kept, ...now.filter(isOurs)];
   });
-  return Object.fromEntries(
-    written.flatMap(([path, digest]) => (digest === undefined ? [] : [[path, digest] as const])),
+  // A setting that the spec no longer names has no plan if it cannot be read.
+  const planned = new Set(plans.flatMap(({ setting: { name } }) => recordedPaths(name, before)));
+  const unread = Object.entries(before).filter(
+    ([path, digest]) => !planned.has(path) && !isUnconfirmed(digest),
   );
+  return Object.fromEntries(
+    [...unread, ...written].flatMap(([path, digest]) =>
+      digest === undefined ? [] : [[path, digest] as const],
+    ),
+  );
+}
+
+const recordedPaths = (name: string, written: WrittenItems): readonly string[] =>
+  idsIn(name, Object.keys(written)).map((id) => itemPath(name, id));
+
+/** The ids of the items that a run with a refusal was to remove. If the setting cannot be read, any may be there. */
+function notRemoved({ setting, refusal, change }: SettingPlan, before: WrittenItems): readonly string[] {
+  if (refusal === undefined) return change?.removed ?? [];
+  const isThere = (id: string): boolean =>
+    setting.areParts === true || !isUnconfirmed(before[itemPath(setting.name, id)]);
+  return idsIn(setting.name, Object.keys(before)).filter(isThere);
 }

@@ -75,6 +75,22 @@ test("parts stay announced if the server refuses some", async () => {
   expect(written).toEqual({ "groups/new": "?x" });
 });
 
+test("parts and items that the spec no longer names stay recorded while they cannot be read", async () => {
+  const { setting } = memory();
+  const refused = { read: () => Promise.resolve(new SettingRefusal("AccessDenied", "m")) };
+  const settings = [
+    setting("groups", { new: "1" }, { ...parts, ...refused }),
+    setting("more", {}, { ...parts, ...refused }),
+    setting("rules", { new: "1" }, refused),
+    setting("versioning", {}, refused),
+  ];
+  const groups = { "groups/old": "a", "groups/new": "?b", "groups/maybe": "?c", "more/old": "?d" };
+  const written = { ...groups, "rules/old": "e", "rules/new": "?f", versioning: "g" };
+  expect((await run(settings, written)).written).toEqual(written);
+  // One that was only announced is not there, as a rule.
+  expect((await run(settings, { ...written, "rules/maybe": "?h", cors: "?i" })).written).toEqual(written);
+});
+
 test("of a resource that is gone, the recorded parts that still exist are removed, and nothing else", async () => {
   const { done, setting } = memory();
   const settings = [

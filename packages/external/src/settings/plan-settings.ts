@@ -51,12 +51,12 @@ export async function planSettings(
 }
 
 async function planSetting(setting: Setting, written: WrittenItems): Promise<SettingPlan | undefined> {
-  const { name, wanted, followsObjects } = setting;
+  const { name, wanted, areParts, followsObjects } = setting;
   const ours = followsObjects ? [] : idsIn(name, Object.keys(written));
   if (wanted.size === 0 && ours.length === 0) return undefined;
   const current = await setting.read();
   if (current instanceof SettingRefusal) {
-    return wanted.size === 0 ? undefined : { setting, refusal: current };
+    return wanted.size === 0 && !areParts ? undefined : { setting, refusal: current };
   }
   const set = new Map([...wanted].filter(([id]) => !isAsWanted(setting, id, current, written)));
   const removed = ours.filter((id) => !wanted.has(id) && !isRemoved(setting, current.get(id)));
