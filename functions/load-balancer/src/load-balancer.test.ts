@@ -280,6 +280,10 @@ describe("targets", () => {
     expect(Object.keys(await groupsOf(scene))).toEqual(["ip-TCP-80"]);
     await scene.apply({ ...slice, endpoints: slice.endpoints.slice(2) });
     expect((await groupsOf(scene))["ip-TCP-80"]?.targets).toEqual(["172.31.0.3:8080"]);
+    // Kubernetes may move an endpoint to another slice: for a moment both have it.
+    await scene.apply({ ...slice, metadata: { ...slice.metadata, name: "web-2" } });
+    expect((await groupsOf(scene))["ip-TCP-80"]?.targets).toEqual(["172.31.0.1:8080", "172.31.0.3:8080"]);
+    expect((await scene.condition("Ready"))?.status).toBe("True");
   });
 });
 

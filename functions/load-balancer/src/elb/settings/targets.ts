@@ -20,7 +20,10 @@ export function targets(
 ): Setting {
   let registered = new Map<string, readonly string[]>();
   const wanted = new Map(
-    [...groups.ports].map(([id, port]) => [id, (balanced?.targets(port) ?? []).map(textOf).sort()] as const),
+    [...groups.ports].map(
+      // The same endpoint may be in several EndpointSlices at once.
+      ([id, port]) => [id, [...new Set(balanced?.targets(port).map(textOf))].sort()] as const,
+    ),
   );
   return {
     name,
