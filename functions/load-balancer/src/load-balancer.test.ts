@@ -416,6 +416,18 @@ describe("ownership", () => {
     });
   });
 
+  test("one of another type is reported, and does not delay the deletion of the object", async () => {
+    await using scene = await openBalancerScene();
+    const [Name, Type] = ["default-web", "application"] as const;
+    await scene.aws.elb.send(new CreateLoadBalancerCommand({ Name, Type, Subnets: [...scene.subnets] }));
+    const before = await scene.aws.state();
+    await scene.balance();
+    expect(await scene.condition("Ready")).toMatchObject({ status: "False", reason: "WrongType" });
+    await scene.remove();
+    expect(await scene.exists()).toBe(false);
+    expect(await scene.aws.state()).toEqual(before);
+  });
+
   test("one of another object is not adopted", async () => {
     await using scene = await openBalancerScene();
     const arn = await foreign(scene);

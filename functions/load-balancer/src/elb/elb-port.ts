@@ -95,7 +95,7 @@ function elbPort({ context, balanced, call, region, account }: PortOptions): Loa
     // Names are those of the account: a load balancer of another one is never found.
     isAccountChecked: true,
     nameProblem: loadBalancerNameProblem,
-    observe: (asked) => observe(call, asked),
+    observe: (asked) => observe(call, asked, { isDeleted: balanced === undefined }),
     async listing(asked) {
       const found = await describe(call, asked);
       if (found === undefined || found instanceof AwsRefusal) return { state: "not-listed" };
@@ -148,12 +148,21 @@ async function describe(
   throw errorAfter(answer, `look at load balancer ${name}`);
 }
 
-async function observe(call: BalancerCall, name: string): Promise<Observation<PresentLoadBalancer>> {
+/**
+ * All types of load balancers share their names. So if another type has the name, an object that is being deleted has no
+ * load balancer, and its deletion goes on.
+ */
+async function observe(
+  call: BalancerCall,
+  name: string,
+  { isDeleted }: { readonly isDeleted: boolean },
+): Promise<Observation<PresentLoadBalancer>> {
   const found = await describe(call, name);
   if (found === undefined || found instanceof AwsRefusal) {
     return { state: "absent", at: new Date(serverTime(found?.headers["date"])) };
   }
   if (found.Type !== "network") {
+    if (isDeleted) return { state: "absent", at: new Date() };
     throw new TerminalError(
       `${name} is a load balancer of the type ${found.Type ?? "unknown"}. Choose another spec.loadBalancerName.`,
       { reason: "WrongType" },
