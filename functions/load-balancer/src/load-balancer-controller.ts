@@ -35,10 +35,11 @@ export const loadBalancerController = (balancers: LoadBalancerPorts) =>
       const targets = await readTargets(context, service);
       const result = await reconcileExternal(context, await balancers.open(context, { service, targets }));
       if ("dnsName" in result.status) await publishAddress(context, result.status.dnsName);
+      else await withdrawAddress(context);
       return result;
     },
     async finalize(context) {
-      await withdrawAddress(context);
+      if (context.spec.onDelete === "Delete") await withdrawAddress(context);
       await finalizeExternal(context, () => balancers.open(context, undefined));
     },
   });

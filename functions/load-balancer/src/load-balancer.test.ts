@@ -489,6 +489,7 @@ describe("the deletion of the object", () => {
     scene.front.faults.set("CreateLoadBalancer", { status: 400, code: "TooManyLoadBalancers" });
     await scene.cluster.advance("301s");
     expect(await scene.condition("Ready")).toMatchObject({ status: "False", reason: "TooMany" });
+    expect(await scene.address()).toEqual({});
     await scene.remove();
     expect(await scene.aws.state()).toEqual({ balancers: {}, groups: {} });
   });

@@ -121,11 +121,10 @@ export async function publishAddress(
   await patchIngress(context, context.key, [{ hostname }]);
 }
 
-/** Before the load balancer is deleted: nothing is to connect to it any more. */
+/** Before the load balancer is deleted, or if it is gone: nothing is to connect to it any more. */
 export async function withdrawAddress(context: LoadBalancerContext): Promise<void> {
   const { dnsName } = context.status;
-  if (context.spec.manage === "ObserveOnly" || context.spec.onDelete === "Retain" || dnsName === undefined)
-    return;
+  if (context.spec.manage === "ObserveOnly" || dnsName === undefined) return;
   const service = await getService(context);
   if (service !== undefined && hasAddress(service, dnsName)) await patchIngress(context, context.key, null);
 }
