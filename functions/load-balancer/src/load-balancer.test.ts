@@ -532,14 +532,6 @@ describe("the deletion of the object", () => {
   });
 });
 
-test.each(["Throttling", "ThrottlingException"])("an account that gets %s waits", async (code) => {
-  await using scene = await openBalancerScene();
-  await scene.balance();
-  scene.front.faults.set("DescribeLoadBalancers", { status: 400, code });
-  await scene.cluster.advance("5m");
-  expect(await scene.condition("Ready")).toMatchObject({ status: "False", reason: "SlowDown" });
-});
-
 test("with manage: ObserveOnly nothing is written, neither to AWS nor to the Service", async () => {
   await using scene = await openBalancerScene();
   await scene.balance();

@@ -11,7 +11,7 @@ import { idsIn, reservedPrefix, type Setting, SettingRefusal, type SettingValue 
 import { targetGroupName } from "../../load-balancer-name.ts";
 import type { ServicePort } from "../../service.ts";
 import { pages, readTags } from "../balancer-call.ts";
-import { answered, refusalOf } from "../elb-errors.ts";
+import { answered, errorAfter, refusalOf } from "../elb-errors.ts";
 import type { SettingsContext } from "../settings-context.ts";
 
 const name = "targetGroups";
@@ -98,9 +98,10 @@ export class TargetGroups {
     const arns = groups.map(({ TargetGroupArn = "" }) => TargetGroupArn);
     const tags = await readTags(this.#context.call, arns);
     if (tags instanceof AwsRefusal) {
+      if (tags.code !== "AccessDenied") throw errorAfter(tags, "read the tags of target groups");
       return new SettingRefusal(
         "AccessDenied",
-        `The tags of target groups cannot be read (${tags.message}).`,
+        `The tags of target groups cannot be read (${tags.message}). Allow it for the credentials in use.`,
       );
     }
     const foreign = groups.find(
