@@ -193,6 +193,8 @@ describe("the Service", () => {
     expect((await groupsOf(scene))["instance-TCP-80"]?.health).toBe("HTTP 31000 /healthz 10");
     await scene.balance({ healthCheck: { protocol: "TCP", port: 9000 } });
     expect((await groupsOf(scene))["instance-TCP-80"]?.health).toMatch(/^TCP 9000 .* 30$/);
+    await scene.balance({ targetType: "ip" });
+    expect((await groupsOf(scene))["ip-TCP-80"]?.health).toMatch(/^TCP traffic-port .* 30$/);
   });
 
   test("that changes its ports while the load balancer is gone leaves no target group behind", async () => {
@@ -236,6 +238,19 @@ describe("targets", () => {
     // Nodes come and go: the object stays Ready, and its record does not grow.
     expect(scene.events()).not.toContain("Updating");
     expect(Object.keys((await scene.status())["written"] as object).join()).not.toContain("targets");
+  });
+
+  test("that are still draining are registered again if they return", async () => {
+    await using scene = await openBalancerScene();
+    await scene.balance();
+    scene.front.forget();
+    scene.front.faults.set("DescribeTargetHealth", (answer) => {
+      scene.front.faults.clear();
+      return answer.replace(/<State>\w+<\/State>/, "<State>draining</State>");
+    });
+    await scene.cluster.advance("301s");
+    expect(scene.front.writes()).toEqual(["RegisterTargets"]);
+    expect((await scene.condition("Ready"))?.status).toBe("True");
   });
 
   test("that others have taken out are registered again", async () => {
@@ -314,6 +329,19 @@ describe("settings", () => {
     await scene.balance({ subnets: more });
     expect((await balancerOf(scene))?.["attributes"]).toMatchObject({ "access_logs.s3.enabled": "false" });
     expect((await scene.condition("Ready"))?.status).toBe("True");
+    // Each was read again after it was written.
+    expect(scene.events()).not.toContain("NotKept");
+  });
+
+  test("have tags that are removed before others are added", async () => {
+    await using scene = await openBalancerScene();
+    await scene.balance({ tags: { a: "1", b: "1" } });
+    scene.front.forget();
+    await scene.balance({ tags: { b: "2", c: "1" } });
+    expect(scene.front.writes()).toEqual(["RemoveTags", "AddTags"]);
+    const tags = (await balancerOf(scene))?.["tags"];
+    expect(tags).toMatchObject({ b: "2", c: "1" });
+    expect(tags).not.toHaveProperty("a");
   });
 
   test("that others change are reported and corrected, and those that the spec leaves out stay", async () => {
@@ -505,6 +533,19 @@ describe("the deletion of the object", () => {
       listeners: { "80": "TCP to instance-TCP-80" },
     });
     expect(await scene.address()).toEqual(address);
+  });
+
+  test("leaves an address that another controller has written", async () => {
+    await using scene = await openBalancerScene();
+    await scene.balance();
+    await scene.cluster.delete({ apiVersion: "v1", kind: "Service" }, "web");
+    const theirs = service([http], { loadBalancerClass: "other.example.com/nlb" });
+    const status = { loadBalancer: { ingress: [{ hostname: "other.example.com" }] } };
+    await scene.apply(theirs);
+    await scene.cluster.writeStatus({ ...theirs, status });
+    await scene.remove();
+    expect(await scene.aws.state()).toEqual({ balancers: {}, groups: {} });
+    expect(await scene.address()).toEqual(status.loadBalancer);
   });
 
   test("waits for a target group that is still in use", async () => {
