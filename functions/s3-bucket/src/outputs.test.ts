@@ -80,6 +80,17 @@ describe("spec.outputs", () => {
     expect((await cluster.get(Bucket, "c"))?.["status"]).not.toHaveProperty("outputs");
   });
 
+  test("is deleted, too, if a setting changes with it", async () => {
+    await using cluster = await open();
+    await cluster.apply(keys);
+    await cluster.apply(bucket("f", { outputs: { name: "f-1" } }));
+    await cluster.runUntilIdle();
+    await cluster.apply(bucket("f", { outputs: { name: "f-2" }, versioning: "Enabled" }));
+    await cluster.runUntilIdle();
+    expect(await cluster.get(configMap, "f-1")).toBeUndefined();
+    expect(await cluster.get(configMap, "f-2")).toBeDefined();
+  });
+
   test("never changes or deletes an object of others", async () => {
     await using cluster = await open();
     const theirs = {
@@ -101,5 +112,18 @@ describe("spec.outputs", () => {
     await cluster.apply(bucketManifest("d", {}));
     await cluster.runUntilIdle();
     expect(await cluster.get(secret, "theirs")).toEqual(before);
+  });
+
+  test("never deletes an object of others that has the name of one it had written", async () => {
+    await using cluster = await open();
+    await cluster.apply(keys);
+    await cluster.apply(bucket("e", { outputs: { name: "e-data" } }));
+    await cluster.runUntilIdle();
+    await cluster.delete(configMap, "e-data");
+    await cluster.apply({ ...configMap, metadata: { name: "e-data" }, data: { mine: "stays" } });
+    const before = await cluster.get(configMap, "e-data");
+    await cluster.apply(bucket("e", {}));
+    await cluster.runUntilIdle();
+    expect(await cluster.get(configMap, "e-data")).toEqual(before);
   });
 });
