@@ -390,6 +390,9 @@ describe("settings", () => {
     await scene.balance({ scheme: "internet-facing" });
     expect(await scene.condition("Ready")).toMatchObject({ status: "False", reason: "Immutable" });
     expect((await scene.condition("Ready"))?.message).toContain("Set spec.scheme to it");
+    await scene.balance({ region: "eu-west-1" });
+    expect(await scene.condition("Ready")).toMatchObject({ status: "False", reason: "Immutable" });
+    expect((await scene.condition("Ready"))?.message).toContain("Set spec.region to it");
   });
 });
 
