@@ -82,10 +82,9 @@ describe("spec.outputs", () => {
 
   test("is deleted, too, if a setting changes with it", async () => {
     await using cluster = await open();
-    await cluster.apply(keys);
-    await cluster.apply(bucket("f", { outputs: { name: "f-1" } }));
+    await cluster.apply(bucketManifest("f", { outputs: { name: "f-1" } }));
     await cluster.runUntilIdle();
-    await cluster.apply(bucket("f", { outputs: { name: "f-2" }, versioning: "Enabled" }));
+    await cluster.apply(bucketManifest("f", { outputs: { name: "f-2" }, versioning: "Enabled" }));
     await cluster.runUntilIdle();
     expect(await cluster.get(configMap, "f-1")).toBeUndefined();
     expect(await cluster.get(configMap, "f-2")).toBeDefined();
@@ -116,13 +115,12 @@ describe("spec.outputs", () => {
 
   test("never deletes an object of others that has the name of one it had written", async () => {
     await using cluster = await open();
-    await cluster.apply(keys);
-    await cluster.apply(bucket("e", { outputs: { name: "e-data" } }));
+    await cluster.apply(bucketManifest("e", { outputs: { name: "e-data" } }));
     await cluster.runUntilIdle();
     await cluster.delete(configMap, "e-data");
     await cluster.apply({ ...configMap, metadata: { name: "e-data" }, data: { mine: "stays" } });
     const before = await cluster.get(configMap, "e-data");
-    await cluster.apply(bucket("e", {}));
+    await cluster.apply(bucketManifest("e", {}));
     await cluster.runUntilIdle();
     expect(await cluster.get(configMap, "e-data")).toEqual(before);
   });
