@@ -52,21 +52,19 @@ export const settingsSpec = {
 type Spec = Resolved<z.output<z.ZodObject<typeof settingsSpec>>>;
 
 /**
- * The settings of a bucket, in the order in which they are written: protection before what it protects from, and
- * versioning before what needs it.
+ * The settings of a bucket, in the order in which they are written: protection before what it protects from, and what
+ * another one needs before that one.
  */
 export const settingsOf = (call: BucketCall, spec: Spec): readonly Setting[] => [
   publicAccessBlock(call, spec.publicAccessBlock),
   ...ownershipAndAcl(call, spec),
   policy(call, spec.policy),
-  versioning(call, spec.versioning),
-  objectLockConfiguration(call, spec.objectLockConfiguration),
+  ...versioningAndDependents(call, spec),
   encryption(call, spec.encryption),
   cors(call, spec.cors),
   website(call, spec.website),
   accelerate(call, spec.accelerate),
   lifecycle(call, spec.lifecycle),
-  replication(call, spec.replication),
   logging(call, spec.logging),
   notification(call, spec.notification),
   intelligentTiering(call, spec.intelligentTiering),
@@ -81,4 +79,17 @@ function ownershipAndAcl(call: BucketCall, spec: Spec): readonly Setting[] {
   const ownership = ownershipControls(call, spec.ownershipControls);
   const grants = acl(call, spec.acl);
   return isEnforced(spec.ownershipControls) ? [grants, ownership] : [ownership, grants];
+}
+
+/**
+ * S3 accepts a lock and a replication only while versioning is enabled, and does not suspend it before the replication is
+ * removed: https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication-and-other-bucket-configs.html
+ */
+function versioningAndDependents(call: BucketCall, spec: Spec): readonly Setting[] {
+  const itself = versioning(call, spec.versioning);
+  const dependents = [
+    objectLockConfiguration(call, spec.objectLockConfiguration),
+    replication(call, spec.replication),
+  ];
+  return spec.versioning === "Enabled" ? [itself, ...dependents] : [...dependents, itself];
 }

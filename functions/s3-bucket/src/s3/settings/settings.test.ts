@@ -56,6 +56,17 @@ describe.each(settingSamples)(
       await expectNoWrites(object);
     });
 
+    const names = Object.keys(first);
+    test.runIf(names.length > 1)("is removed before the setting that it needs", async () => {
+      const object = await scene.stableObject(first);
+      scene.proxy.forget();
+      object.spec = { ...object.spec, ...Object.fromEntries(names.map((each) => [each, undefined])) };
+      expect(readyOf(await object.reconcileUntilStable())).toBeUndefined();
+      expect(await state(object)).toEqual(without);
+      expect(scene.proxy.writes()).toHaveLength(names.length);
+      expect(scene.proxy.writes().at(-1)).toBe("PutBucketVersioning");
+    });
+
     test("that an adopted bucket has already is not written, and stays when the spec no longer names it", async () => {
       const object = scene.object({ adopt: "IfUnowned", ...first });
       await object.bucket.make();
