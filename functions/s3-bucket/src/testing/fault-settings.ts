@@ -4,22 +4,14 @@
  *     npm run buckets:faults -- policy cors
  *
  * Each setting is written, changed and removed, once without a fault and once with each fault that can be derived from
- * that. Every plan must end with the same bucket, as the bare SDK reads it. Without names: all settings that the S3 server
- * of the tests supports and can remove completely.
+ * that. Every plan must end with the same bucket, as the bare SDK reads it. Without names: all settings.
  */
 import { reportFaults } from "@drover/testing";
 import { settingsChanged } from "../bucket.faults.ts";
 import { settingSamples } from "./samples/setting-samples.ts";
 
-/** Left out: something of these stays when they are removed, or the server does not support them. */
-const others = [
-  ...["versioning", "accelerate", "objectLockConfiguration", "replication"],
-  ...["analytics", "intelligentTiering", "inventory", "metrics", "requestPayment"],
-];
 const asked = process.argv.slice(2);
-const samples = settingSamples.filter(({ name }) =>
-  asked.length === 0 ? !others.includes(name) : asked.includes(name),
-);
+const samples = settingSamples.filter(({ name }) => asked.length === 0 || asked.includes(name));
 
 const { plans, different } = await reportFaults(
   samples.map((sample) => settingsChanged([sample])),
