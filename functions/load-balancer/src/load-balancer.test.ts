@@ -125,6 +125,11 @@ describe("the Service", () => {
     ],
     ["asks for SCTP", service([{ ...http, protocol: "SCTP" }]), "PortsNotSupported"],
     ["has two node ports for one port", service([http, { ...dns, port: 80 }]), "PortsNotSupported"],
+    [
+      "has two target ports for one port",
+      service([http, { ...http, name: "udp", protocol: "UDP", targetPort: 1 }]),
+      "PortsNotSupported",
+    ],
   ])("that %s is reported, and the load balancer stays as it is", async (_, changed, reason) => {
     await using scene = await openBalancerScene();
     await scene.balance();
@@ -326,7 +331,7 @@ describe("settings", () => {
       addresses: "ipv4",
       attributes: { "load_balancing.cross_zone.enabled": "false", "access_logs.s3.prefix": "" },
     });
-    await scene.balance({ subnets: more });
+    await scene.balance({ subnets: [...more, ...more] });
     expect((await balancerOf(scene))?.["attributes"]).toMatchObject({ "access_logs.s3.enabled": "false" });
     expect((await scene.condition("Ready"))?.status).toBe("True");
     // Each was read again after it was written.

@@ -11,6 +11,7 @@ const port = z.object({
   protocol: z.string().default("TCP"),
   port: z.int(),
   nodePort: z.int().optional(),
+  targetPort: z.union([z.int(), z.string()]).optional(),
 });
 
 const serviceSchema = z.object({
@@ -79,13 +80,14 @@ const getService = ({ client, key, signal }: LoadBalancerContext): Promise<KubeO
 /** A network load balancer has one listener for each port number, which may take TCP and UDP. */
 function portsOf(ports: readonly z.output<typeof port>[]): readonly ServicePort[] | string {
   const merged = new Map<number, ServicePort>();
-  for (const { name, protocol, port: number, nodePort } of ports) {
+  for (const { name, protocol, port: number, nodePort, targetPort } of ports) {
     if (protocol !== "TCP" && protocol !== "UDP") {
       return `Port ${number} of the Service has the protocol ${protocol}. A network load balancer has TCP and UDP only.`;
     }
     const other = merged.get(number);
-    if (other !== undefined && other.nodePort !== nodePort) {
-      return `Port ${number} of the Service has TCP and UDP with different node ports. Give both the same nodePort.`;
+    const first = ports.find((each) => each.port === number);
+    if (first?.nodePort !== nodePort || first?.targetPort !== targetPort) {
+      return `Port ${number} of the Service has TCP and UDP that go to different ports. Give both the same nodePort and targetPort.`;
     }
     merged.set(number, {
       protocol: other === undefined ? protocol : "TCP_UDP",
@@ -115,7 +117,7 @@ export async function publishAddress(
   context: LoadBalancerContext,
   hostname: string | undefined,
 ): Promise<void> {
-  if (context.spec.manage === "ObserveOnly" || hostname === undefined) return;
+  if (context.spec.manage === "ObserveOnly" || hostname === undefined || hostname === "") return;
   const service = await getService(context);
   if (service === undefined || hasAddress(service, hostname)) return;
   await patchIngress(context, context.key, [{ hostname }]);

@@ -38,7 +38,7 @@ export function network({ call: { client, http }, spec, seen }: SettingsContext)
   return [
     singleSetting({
       name: "subnets",
-      wanted: [...spec.subnets].sort(),
+      wanted: [...new Set(spec.subnets)].sort(),
       read: read("subnets", ({ AvailabilityZones = [] }) =>
         AvailabilityZones.map(({ SubnetId = "" }) => SubnetId).sort(),
       ),
@@ -47,7 +47,7 @@ export function network({ call: { client, http }, spec, seen }: SettingsContext)
     }),
     singleSetting({
       name: "securityGroups",
-      wanted: spec.securityGroups && [...spec.securityGroups].sort(),
+      wanted: spec.securityGroups && [...new Set(spec.securityGroups)].sort(),
       read: read("securityGroups", ({ SecurityGroups = [] }) =>
         SecurityGroups.length === 0 ? undefined : [...SecurityGroups].sort(),
       ),
