@@ -56,7 +56,7 @@ export const statusOf = <Seen extends PresentResource, Details extends object>(
   ...recordOf(record),
 });
 
-/** What the status keeps of the settings. */
+/** The part of the status about the settings. */
 export interface SettingsRecord {
   readonly written: WrittenItems;
   readonly refused: readonly string[];

@@ -1,5 +1,11 @@
 import { digestOf, firstDifference } from "./difference.ts";
-import { isRemoved, isUnconfirmed, type SettingPlan, type WrittenItems } from "./plan-settings.ts";
+import {
+  isRemoved,
+  isUnconfirmed,
+  recordedPaths,
+  type SettingPlan,
+  type WrittenItems,
+} from "./plan-settings.ts";
 import {
   idsIn,
   itemPath,
@@ -67,7 +73,8 @@ export async function removeParts(
 ): Promise<SettingRefusal | undefined> {
   for (const setting of settings.filter(({ areParts }) => areParts).toReversed()) {
     const ours = idsIn(setting.name, Object.keys(written));
-    const current = ours.length === 0 ? new Map<string, SettingValue>() : await setting.read();
+    if (ours.length === 0) continue;
+    const current = await setting.read();
     if (current instanceof SettingRefusal) return current;
     const removed = ours.filter((id) => !isRemoved(setting, current.get(id)));
     const refusal = await apply(setting, { all: new Map(), set: new Map(), removed }, beforeWrite);
@@ -95,7 +102,7 @@ async function notKept(
 }
 
 /** True for a setting that the server has accepted and does not return. */
-export const isNotKept = (refusal: SettingRefusal | undefined): boolean => refusal?.reason === "NotKept";
+const isNotKept = (refusal: SettingRefusal | undefined): boolean => refusal?.reason === "NotKept";
 
 /** The paths of the items that the server has refused, or accepted and not kept. */
 export const refusedItems = (
@@ -160,7 +167,10 @@ export function writtenAfter(
     return [...kept, ...now.filter(isOurs)];
   });
   // A setting that the spec no longer names has no plan if it cannot be read.
-  const planned = new Set(plans.flatMap(({ setting: { name } }) => recordedPaths(name, before)));
+  const planned = recordedPaths(
+    plans.map(({ setting }) => setting),
+    before,
+  );
   const unread = Object.entries(before).filter(
     ([path, digest]) => !planned.has(path) && !isUnconfirmed(digest),
   );
@@ -170,9 +180,6 @@ export function writtenAfter(
     ),
   );
 }
-
-const recordedPaths = (name: string, written: WrittenItems): readonly string[] =>
-  idsIn(name, Object.keys(written)).map((id) => itemPath(name, id));
 
 /** The ids of the items that a run with a refusal was to remove. If the setting cannot be read, any may be there. */
 function notRemoved({ setting, refusal, change }: SettingPlan, before: WrittenItems): readonly string[] {

@@ -78,11 +78,18 @@ async function planSetting(setting: Setting, written: WrittenItems): Promise<Set
 export const itemsToAdd = (settings: readonly Setting[]): WrittenItems =>
   Object.assign({}, ...settings.map((setting) => announced(setting, setting.wanted))) as WrittenItems;
 
+/** The paths of the items of these settings in a record. */
+export const recordedPaths = (settings: readonly Setting[], written: WrittenItems): ReadonlySet<string> => {
+  const paths = Object.keys(written);
+  return new Set(settings.flatMap(({ name }) => idsIn(name, paths).map((id) => itemPath(name, id))));
+};
+
 /** The items of parts in a record. They stay recorded while there is no resource. */
 export function partsIn(written: WrittenItems, settings: readonly Setting[]): WrittenItems {
-  const paths = Object.keys(written);
-  const parts = settings.filter(({ areParts }) => areParts);
-  const recorded = new Set(parts.flatMap(({ name }) => idsIn(name, paths).map((id) => itemPath(name, id))));
+  const recorded = recordedPaths(
+    settings.filter(({ areParts }) => areParts),
+    written,
+  );
   return Object.fromEntries(Object.entries(written).filter(([path]) => recorded.has(path)));
 }
 
