@@ -1,4 +1,4 @@
-import { credentialsSpec, tagsSpec } from "@drover/aws";
+import { credentialsSpec, regionSpec, tagsSpec } from "@drover/aws";
 import { checkedAtRun, defineResource, type ReconcileContext } from "@drover/controller";
 import { externalSpec, externalStatus } from "@drover/external";
 import { z } from "zod";
@@ -16,7 +16,8 @@ const loadBalancerName = z
     ...checkedAtRun,
   });
 
-const healthCheck = z.object({
+/** `healthCheckSpec.parse({})` is the health check of a spec that has none. */
+export const healthCheckSpec = z.object({
   protocol: z.enum(["TCP", "HTTP", "HTTPS"]).default("TCP"),
   port: z.int().min(1).max(65_535).optional().describe("Default: the port that gets the connections."),
   path: z.string().min(1).max(1024).regex(/^\//, "A path begins with /.").optional(),
@@ -38,11 +39,7 @@ const spec = z.object({
     .describe(
       "The load balancer's name. Default: <namespace>-<name>, shortened to 32 characters. It cannot be changed once the load balancer exists.",
     ),
-  region: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, "A region is written like eu-west-1.")
-    .optional()
-    .describe("Default: the function's own region. It cannot be changed once the load balancer exists."),
+  region: regionSpec("load balancer"),
   scheme: z
     .enum(["internal", "internet-facing"])
     .default("internal")
@@ -65,7 +62,7 @@ const spec = z.object({
     .describe(
       "instance: connections go to the Service's node ports on all nodes. ip: to its ready Pods, whose addresses must be those of the VPC.",
     ),
-  healthCheck: healthCheck
+  healthCheck: healthCheckSpec
     .optional()
     .describe(
       "How targets are checked. Default: a TCP connection; with targetType instance and externalTrafficPolicy Local, the Service's health check node port.",

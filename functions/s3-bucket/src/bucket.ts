@@ -1,5 +1,5 @@
 import { checkedAtRun, defineResource, type ReconcileContext } from "@drover/controller";
-import { credentialsSpec, tagsSpec } from "@drover/aws";
+import { credentialsSpec, regionSpec, tagsSpec } from "@drover/aws";
 import { externalSpec, externalStatus } from "@drover/external";
 import { z } from "zod";
 import { bucketNameLength, bucketNamePattern, bucketNameProblem } from "./bucket-name.ts";
@@ -24,13 +24,7 @@ const fields = z.object({
   bucketName: bucketName
     .optional()
     .describe("The bucket's name. Default: <namespace>-<name>. It cannot be changed once the bucket exists."),
-  region: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, "A region is written like eu-west-1.")
-    .optional()
-    .describe(
-      "The bucket's region. Default: the function's own region. It cannot be changed once the bucket exists.",
-    ),
+  region: regionSpec("bucket"),
   tags: tagsSpec("bucket"),
   ...externalSpec("bucket", "Bucket"),
   emptyOnDelete: z

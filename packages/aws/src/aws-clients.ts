@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { fromTemporaryCredentials } from "@aws-sdk/credential-providers";
+import type { HttpHandlerUserInput } from "@smithy/core/protocols";
 import { type Milliseconds, RetryAfterError } from "@drover/controller";
 import type { AwsServer } from "./aws-settings.ts";
 import type { AwsCredentials, AwsKeys } from "./credentials.ts";
@@ -10,16 +11,10 @@ type Identity = ReturnType<typeof identityOf>;
 export interface ClientOptions {
   readonly region: string;
   readonly maxAttempts: number;
-  readonly requestHandler: RequestOptions;
+  readonly requestHandler: HttpHandlerUserInput;
   readonly endpoint?: string;
   /** Left out: the SDK's own search. */
   readonly credentials?: Identity | ReturnType<typeof fromTemporaryCredentials>;
-}
-
-interface RequestOptions {
-  readonly connectionTimeout: Milliseconds;
-  readonly requestTimeout: Milliseconds;
-  readonly throwOnRequestTimeout: true;
 }
 
 /** Clients of one service, by credentials and region. All use one pool of connections. */
@@ -28,25 +23,29 @@ export interface AwsClients<Client> {
   close(): void;
 }
 
+interface PooledClient {
+  readonly config: { readonly requestHandler: HttpHandlerUserInput };
+  destroy(): void;
+}
+
 const maxClients = 64;
 
 /**
  * Clients are kept because the SDK looks up credentials and endpoints once for each. If there are too many, the one
  * used least recently is dropped. A dropped client may still be in use and needs no closing, because connections belong
  * to the pool: requests are signed one by one, so a connection has no credentials.
- *
- * @param open makes a client. `pool`, if given, is one whose connections it shares.
  */
-export function awsClients<Client extends { destroy(): void }>(
+export function awsClients<Client extends PooledClient>(
   server: AwsServer,
-  open: (options: ClientOptions, pool: Client | undefined) => Client,
+  open: (options: ClientOptions) => Client,
 ): AwsClients<Client> {
-  const pool = open(optionsOf(server, ownCredentials, "us-east-1"), undefined);
+  const pool = open(optionsOf(server, ownCredentials, "us-east-1"));
+  const { requestHandler } = pool.config;
   const clients = new Map<string, Client>();
   return {
     get(credentials, region) {
       const id = hashOf([region, ...partsOf(credentials), credentials.keys?.sessionToken]);
-      const client = clients.get(id) ?? open(optionsOf(server, credentials, region), pool);
+      const client = clients.get(id) ?? open({ ...optionsOf(server, credentials, region), requestHandler });
       clients.delete(id);
       clients.set(id, client);
       const [oldest] = clients.keys();
@@ -78,11 +77,7 @@ function optionsOf(server: AwsServer, credentials: AwsCredentials, region: strin
  */
 const requestsOf = (timeout: Milliseconds) => ({
   maxAttempts: 1,
-  requestHandler: {
-    connectionTimeout: timeout,
-    requestTimeout: timeout,
-    throwOnRequestTimeout: true,
-  } as const,
+  requestHandler: { connectionTimeout: timeout, requestTimeout: timeout, throwOnRequestTimeout: true },
 });
 
 /** Undefined for the SDK's own search. */

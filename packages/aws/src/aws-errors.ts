@@ -1,6 +1,6 @@
 import { ServiceException } from "@smithy/core/client";
 import { type Duration, parseDuration, RetryAfterError, serverTime, TerminalError } from "@drover/controller";
-import { TooManyRequestsError } from "@drover/external";
+import { type Creation, TooManyRequestsError } from "@drover/external";
 import { z } from "zod";
 
 /**
@@ -28,7 +28,7 @@ export class AwsRefusal extends Error {
   }
 }
 
-/** What follows a refusal with a certain code. */
+/** The action after a refusal: nothing until the spec changes, another try after a time, or fewer requests. */
 export type NextAction =
   | { readonly then: "stop"; readonly reason: string; readonly help: string }
   | { readonly then: "wait"; readonly after: Duration; readonly reason: string; readonly help: string }
@@ -43,7 +43,7 @@ export const wait = (after: Duration, reason: string, help: string): NextAction 
   reason,
   help,
 });
-export const slowDown: NextAction = { then: "slow down" };
+const slowDown: NextAction = { then: "slow down" };
 
 /** The errors of one AWS service. */
 export interface AwsErrors {
@@ -54,6 +54,12 @@ export interface AwsErrors {
   readonly responseOrRefusal: <Answer>(call: Promise<Answer>) => Promise<Answer | AwsRefusal>;
   /** The error that defines what happens next, after a refusal that the caller does not handle. */
   readonly errorAfter: (refusal: AwsRefusal, doing: string) => Error;
+  /**
+   * The result of a creation that was refused, if certainly nothing was created. A conflict may be with an interrupted
+   * request of our own, and a server error may come after the creation.
+   * @throws the error of `errorAfter` if something may have been created.
+   */
+  readonly refusedCreation: (refusal: AwsRefusal, doing: string) => Creation;
 }
 
 /**
@@ -71,6 +77,12 @@ export function awsErrors(
     if (status === 403 || status === 401) return accessDenied;
     return status === 429 || status === 503 ? slowDown : undefined;
   };
+  const errorAfter: AwsErrors["errorAfter"] = (refusal, doing) => {
+    const next = refusal.notSupported
+      ? notSupported
+      : (actions.get(refusal.code) ?? byStatus(refusal.status));
+    return errorOf(next, refusal, `${service} refused to ${doing} (${refusal.message}).`);
+  };
   return {
     async responseOrRefusal(call) {
       try {
@@ -83,11 +95,15 @@ export function awsErrors(
         return new AwsRefusal({ name: `Not${service}`, message, $metadata: { httpStatusCode: status } });
       }
     },
-    errorAfter(refusal, doing) {
-      const next = refusal.notSupported
-        ? notSupported
-        : (actions.get(refusal.code) ?? byStatus(refusal.status));
-      return errorOf(next, refusal, `${service} refused to ${doing} (${refusal.message}).`);
+    errorAfter,
+    refusedCreation(refusal, doing) {
+      const error = errorAfter(refusal, doing);
+      const { notSupported: isUnknown, status = 500 } = refusal;
+      const nothingMade = isUnknown || (status < 500 && status !== 409);
+      if (nothingMade && (error instanceof RetryAfterError || error instanceof TerminalError)) {
+        return { outcome: "refused", error };
+      }
+      throw error;
     },
   };
 }

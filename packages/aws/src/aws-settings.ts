@@ -4,9 +4,19 @@ import { z } from "zod";
 
 const address = z.url({ protocol: /^https?$/, error: "give an address such as http://127.0.0.1:9000" });
 
+/** The field of a spec with the region of a resource. */
+export const regionSpec = (noun: string) =>
+  z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/, "A region is written like eu-west-1.")
+    .optional()
+    .describe(
+      `The ${noun}'s region. Default: the function's own region. It cannot be changed once the ${noun} exists.`,
+    );
+
 /** The settings of a process for one AWS service. A function gives them names of its own, such as `s3Endpoint`. */
 export const awsSettings = {
-  /** The address of the server, unless it is AWS. A setting of the process, never of an object: see `bucket.ts`. */
+  /** The address of the server, unless it is AWS. A setting of the process, never of an object, whose author could send keys there. */
   endpoint: address.optional(),
   /** The address of the server that gives credentials for roles. Default: `endpoint`, or AWS. */
   stsEndpoint: address.optional(),
@@ -28,7 +38,7 @@ export const awsSettings = {
     ),
 };
 
-/** The longest time that one request may take, of a setting in milliseconds. */
+/** True for a timeout of one request, ms, that the kit allows. */
 export const isRequestTime = (timeout: Milliseconds): boolean => timeout > 0 && timeout <= maxRequestTime;
 
 /** The server that clients send requests to. */

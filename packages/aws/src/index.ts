@@ -10,17 +10,9 @@
  * - Keys, signatures and session tokens never reach a log, a message or the `cause` of an error.
  * - No request is repeated by the SDK, and none lasts longer than its timeout.
  */
-export { accountOf, type AwsClients, awsClients, type ClientOptions } from "./aws-clients.ts";
-export {
-  type AwsErrors,
-  awsErrors,
-  AwsRefusal,
-  type NextAction,
-  slowDown,
-  stop,
-  wait,
-} from "./aws-errors.ts";
-export { type AwsServer, awsSettings, isRequestTime } from "./aws-settings.ts";
+export { accountOf, type AwsClients, awsClients } from "./aws-clients.ts";
+export { awsErrors, AwsRefusal, type NextAction, stop, wait } from "./aws-errors.ts";
+export { awsSettings, isRequestTime, regionSpec } from "./aws-settings.ts";
 export { maxSpecTags, splitTags, tagLimits, tagList, tagProblem, type TagSet, tagsSpec } from "./aws-tags.ts";
-export { type AwsCredentials, credentialsSpec, readCredentials } from "./credentials.ts";
-export { type SettingCalls, settingCalls } from "./setting-calls.ts";
+export { credentialsSpec, readCredentials } from "./credentials.ts";
+export { settingCalls } from "./setting-calls.ts";

@@ -23,7 +23,7 @@ export interface SettingCalls {
 
 /** @param invalid the codes with which the service refuses a value. */
 export function settingCalls(
-  { responseOrRefusal, errorAfter }: AwsErrors,
+  { responseOrRefusal, errorAfter }: Pick<AwsErrors, "responseOrRefusal" | "errorAfter">,
   words: { readonly service: string; readonly noun: string },
   invalid: ReadonlySet<string>,
 ): SettingCalls {

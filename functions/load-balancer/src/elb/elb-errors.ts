@@ -28,7 +28,7 @@ const byCode: Readonly<Record<string, NextAction>> = {
 };
 
 const errors = awsErrors("Elastic Load Balancing", byCode, accessDenied);
-export const { responseOrRefusal, errorAfter } = errors;
+export const { responseOrRefusal, errorAfter, refusedCreation } = errors;
 
 /** The codes with which a value of a setting is refused. */
 const invalid: ReadonlySet<string> = new Set([

@@ -9,7 +9,7 @@ import {
   RemoveTagsCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { accountOf, awsClients, AwsRefusal, readCredentials, tagLimits, tagList } from "@drover/aws";
-import { RetryAfterError, serverTime, TerminalError } from "@drover/controller";
+import { serverTime, TerminalError } from "@drover/controller";
 import {
   type Creation,
   type ExternalPort,
@@ -26,7 +26,7 @@ import {
 } from "../load-balancer.ts";
 import { loadBalancerNameOf, loadBalancerNameProblem } from "../load-balancer-name.ts";
 import { type BalancerCall, readTags } from "./balancer-call.ts";
-import { errorAfter, responseOrRefusal } from "./elb-errors.ts";
+import { errorAfter, refusedCreation, responseOrRefusal } from "./elb-errors.ts";
 import type { Balanced, PresentLoadBalancer } from "./settings-context.ts";
 import { settingsOf } from "./settings/settings-of.ts";
 
@@ -46,12 +46,9 @@ export interface LoadBalancerPorts {
 /** Load balancers of AWS. Opens connections when they are needed; the caller must close it. */
 export function elbPorts(config: ElbConfig): LoadBalancerPorts {
   const { elbEndpoint: endpoint, elbStsEndpoint: stsEndpoint, elbTimeout: timeout } = config;
-  const clients = awsClients<ElasticLoadBalancingV2Client>(
+  const clients = awsClients(
     { endpoint, stsEndpoint, timeout },
-    (options, pool) => {
-      const requestHandler = pool?.config.requestHandler ?? options.requestHandler;
-      return new ElasticLoadBalancingV2Client({ ...options, requestHandler });
-    },
+    (options) => new ElasticLoadBalancingV2Client(options),
   );
   return {
     async open(context, balanced) {
@@ -199,12 +196,7 @@ async function create(
   const answer = await responseOrRefusal(client.send(command, http));
   if (!(answer instanceof AwsRefusal)) return { outcome: "created" };
   if (answer.code === "DuplicateLoadBalancerNameException") return { outcome: "exists" };
-  const error = errorAfter(answer, `create load balancer ${name}`);
-  const nothingMade = answer.notSupported || (answer.status !== undefined && answer.status < 500);
-  if (nothingMade && (error instanceof RetryAfterError || error instanceof TerminalError)) {
-    return { outcome: "refused", error };
-  }
-  throw error;
+  return refusedCreation(answer, `create load balancer ${name}`);
 }
 
 async function remove(

@@ -20,7 +20,7 @@ import {
   tagList,
   type TagSet,
 } from "@drover/aws";
-import { objectKey, RetryAfterError, serverTime, TerminalError } from "@drover/controller";
+import { objectKey, serverTime, TerminalError } from "@drover/controller";
 import { refOf } from "@drover/kube";
 import {
   type AccountListing,
@@ -43,7 +43,7 @@ import { rejectObjectLock } from "./settings/objects/object-lock.ts";
 import { settingsOf } from "./settings/settings-of.ts";
 import { clearBucket, contentsError } from "./clear-bucket.ts";
 import { s3Clients } from "./s3-clients.ts";
-import { responseOrRefusal, errorAfter } from "./s3-errors.ts";
+import { errorAfter, refusedCreation, responseOrRefusal } from "./s3-errors.ts";
 
 /** The address of a bucket. */
 interface BucketAddress {
@@ -159,7 +159,7 @@ function s3BucketPort(
   };
 }
 
-/** What another Bucket object has in its status: the name of its bucket for `targetBucket`, else the ARN. */
+/** The name of the bucket of another Bucket object for `targetBucket`, else its ARN. Undefined if it has none yet. */
 async function findBucket(
   { client, metadata: { namespace = "" }, signal }: BucketContext,
   { field, name }: Reference,
@@ -293,15 +293,9 @@ async function create(
   const answer = await responseOrRefusal(client.send(command, http));
   if (!(answer instanceof AwsRefusal)) return { outcome: "created" };
   if (answer.code === "BucketAlreadyOwnedByYou") return { outcome: "exists" };
-  const error = errorAfter(answer, `make bucket ${name} in region ${region}`);
-  if (answer.code === "BucketAlreadyExists") return { outcome: "exists", error };
-  // A conflict may be with an interrupted request of our own, and a server error may come after the bucket was created.
-  const nothingMade =
-    answer.notSupported || (answer.status !== undefined && answer.status < 500 && answer.status !== 409);
-  if (nothingMade && (error instanceof RetryAfterError || error instanceof TerminalError)) {
-    return { outcome: "refused", error };
-  }
-  throw error;
+  const doing = `make bucket ${name} in region ${region}`;
+  if (answer.code === "BucketAlreadyExists") return { outcome: "exists", error: errorAfter(answer, doing) };
+  return refusedCreation(answer, doing);
 }
 
 /** S3 takes every region as a constraint except its first, which is the one without a constraint. */

@@ -7,9 +7,8 @@ import { encodeNames } from "./list-items.ts";
 export function s3Clients(config: S3Config): AwsClients<S3Client> {
   const { s3Endpoint: endpoint, s3StsEndpoint: stsEndpoint, s3Timeout: timeout } = config;
   const forcePathStyle = config.s3ForcePathStyle ?? endpoint !== undefined;
-  return awsClients({ endpoint, stsEndpoint, timeout }, (options, pool) => {
-    const requestHandler = pool?.config.requestHandler ?? options.requestHandler;
-    const client = new S3Client({ ...options, forcePathStyle, requestHandler });
+  return awsClients({ endpoint, stsEndpoint, timeout }, (options) => {
+    const client = new S3Client({ ...options, forcePathStyle });
     encodeNames(client);
     return client;
   });

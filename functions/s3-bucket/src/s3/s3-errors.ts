@@ -35,4 +35,4 @@ const byCode: Readonly<Record<string, NextAction>> = {
   TemporaryRedirect: busy,
 };
 
-export const { responseOrRefusal, errorAfter } = awsErrors("S3", byCode, accessDenied);
+export const { responseOrRefusal, errorAfter, refusedCreation } = awsErrors("S3", byCode, accessDenied);
