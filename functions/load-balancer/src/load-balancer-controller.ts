@@ -34,8 +34,8 @@ export const loadBalancerController = (balancers: LoadBalancerPorts) =>
       const service = await readService(context);
       const targets = await readTargets(context, service);
       const result = await reconcileExternal(context, await balancers.open(context, { service, targets }));
-      if ("dnsName" in result.status) await publishAddress(context, result.status.dnsName);
-      else await withdrawAddress(context);
+      if ("dnsName" in result.status) await publishAddress(context, service, result.status.dnsName);
+      else await withdrawAddress(context, service);
       return result;
     },
     async finalize(context) {

@@ -1,4 +1,4 @@
-import { RetryAfterError, type ObjectKey } from "@drover/controller";
+import { RetryAfterError } from "@drover/controller";
 import { builtin, type KubeObject } from "@drover/kube";
 import { z } from "zod";
 import type { LoadBalancerContext } from "./load-balancer.ts";
@@ -36,9 +36,11 @@ export interface ServicePort {
   readonly name: string;
 }
 
-/** What a Service asks of its load balancer. */
+/** A Service, with the parts of its spec that its load balancer follows. */
 export interface BalancedService {
   readonly name: string;
+  /** As it was read. */
+  readonly object: KubeObject;
   readonly ports: readonly ServicePort[];
   /** The port at which a node reports whether it has Pods of the Service, with externalTrafficPolicy Local. */
   readonly healthCheckNodePort: number | undefined;
@@ -71,7 +73,7 @@ export async function readService(context: LoadBalancerContext): Promise<Balance
   const ports = portsOf(spec.ports);
   if (typeof ports === "string") throw wait("PortsNotSupported", ports);
   const local = spec.externalTrafficPolicy === "Local";
-  return { name, ports, healthCheckNodePort: local ? spec.healthCheckNodePort : undefined };
+  return { name, object: found, ports, healthCheckNodePort: local ? spec.healthCheckNodePort : undefined };
 }
 
 const getService = ({ client, key, signal }: LoadBalancerContext): Promise<KubeObject | undefined> =>
@@ -115,25 +117,27 @@ const hasAddress = (service: KubeObject, hostname: string): boolean => {
 /** Writes the address into the status of the Service. With `manage: ObserveOnly` another controller may write there. */
 export async function publishAddress(
   context: LoadBalancerContext,
+  { object }: BalancedService,
   hostname: string | undefined,
 ): Promise<void> {
   if (context.spec.manage === "ObserveOnly" || hostname === undefined || hostname === "") return;
-  const service = await getService(context);
-  if (service === undefined || hasAddress(service, hostname)) return;
-  await patchIngress(context, context.key, [{ hostname }]);
+  if (!hasAddress(object, hostname)) await patchIngress(context, [{ hostname }]);
 }
 
-/** Before the load balancer is deleted, or if it is gone: nothing is to connect to it any more. */
-export async function withdrawAddress(context: LoadBalancerContext): Promise<void> {
+/**
+ * Takes the address out of the status of the Service: before the load balancer is deleted, or if it is gone.
+ *
+ * @param read the Service if it was read already.
+ */
+export async function withdrawAddress(context: LoadBalancerContext, read?: BalancedService): Promise<void> {
   const { dnsName } = context.status;
   if (context.spec.manage === "ObserveOnly" || dnsName === undefined) return;
-  const service = await getService(context);
-  if (service !== undefined && hasAddress(service, dnsName)) await patchIngress(context, context.key, null);
+  const service = read?.object ?? (await getService(context));
+  if (service !== undefined && hasAddress(service, dnsName)) await patchIngress(context, null);
 }
 
 async function patchIngress(
-  { client, signal }: LoadBalancerContext,
-  key: ObjectKey,
+  { client, key, signal }: LoadBalancerContext,
   ingress: readonly object[] | null,
 ): Promise<void> {
   const body = { status: { loadBalancer: { ingress } } };

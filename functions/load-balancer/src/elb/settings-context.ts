@@ -11,13 +11,13 @@ export interface PresentLoadBalancer extends PresentResource {
   readonly found: LoadBalancer;
 }
 
-/** What a load balancer is for. */
+/** The Service of a load balancer, and the targets of its ports. */
 export interface Balanced {
   readonly service: BalancedService;
   readonly targets: TargetsOf;
 }
 
-/** What the settings of one run are made of. */
+/** The data from which the settings of one run are built. */
 export interface SettingsContext {
   readonly call: BalancerCall;
   readonly spec: LoadBalancerSpec;

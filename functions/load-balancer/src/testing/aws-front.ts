@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What happens to a call: a refusal with this code, or a change of the answer. */
+/** A refusal of a call with this code, or a change of its answer. */
 type Fault = { readonly status: number; readonly code: string } | ((answer: string) => string);
 
 /** A front of an AWS server: it records the actions that are called, and makes some fail. */

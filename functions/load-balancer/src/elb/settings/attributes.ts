@@ -20,7 +20,7 @@ interface AttributeSetting<Value extends SettingValue> {
   readonly ofAttributes: (all: Attributes) => Value | undefined;
 }
 
-/** What AWS calls the attributes of a load balancer. One request reads all of them. */
+/** The settings that are attributes in the API. One request reads all of them. */
 export function attributes({ call: { client, http }, spec, seen }: SettingsContext): readonly Setting[] {
   const LoadBalancerArn = seen?.arn ?? "";
   let known: Attributes | undefined;

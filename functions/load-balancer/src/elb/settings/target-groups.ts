@@ -3,11 +3,11 @@ import {
   DeleteTargetGroupCommand,
   DescribeTargetGroupsCommand,
   ModifyTargetGroupCommand,
-  type ProtocolEnum,
   type TargetGroup,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
 import { AwsRefusal, tagList } from "@drover/aws";
 import { idsIn, reservedPrefix, type Setting, SettingRefusal, type SettingValue } from "@drover/external";
+import { healthCheckSpec } from "../../load-balancer.ts";
 import { targetGroupName } from "../../load-balancer-name.ts";
 import type { ServicePort } from "../../service.ts";
 import { pages, readTags } from "../balancer-call.ts";
@@ -16,16 +16,20 @@ import type { SettingsContext } from "../settings-context.ts";
 
 const name = "targetGroups";
 
-/** The health check in the shape of a target group. */
-interface HealthCheck {
-  readonly healthCheckProtocol: ProtocolEnum;
-  readonly healthCheckPort: string;
-  readonly healthCheckPath?: string;
-  readonly healthCheckIntervalSeconds: number;
-  readonly healthCheckTimeoutSeconds: number;
-  readonly healthyThresholdCount: number;
-  readonly unhealthyThresholdCount: number;
-}
+/** The fields of a target group that are compared. */
+const compared = [
+  ...([
+    "Protocol",
+    "Port",
+    "TargetType",
+    "HealthCheckProtocol",
+    "HealthCheckPort",
+    "HealthCheckPath",
+  ] as const),
+  ...(["HealthCheckIntervalSeconds", "HealthCheckTimeoutSeconds"] as const),
+  ...(["HealthyThresholdCount", "UnhealthyThresholdCount"] as const),
+];
+type Compared = Pick<TargetGroup, (typeof compared)[number]>;
 
 /** The target groups of one object: those of the spec and those of the record. */
 export class TargetGroups {
@@ -42,7 +46,7 @@ export class TargetGroups {
     );
   }
 
-  /** What cannot be changed in a target group is in its id: another value makes another one. */
+  /** The id has the fields that AWS cannot change: with another value, there is another target group. */
   idOf = ({ protocol, port }: ServicePort): string => `${this.#context.spec.targetType}-${protocol}-${port}`;
 
   nameOf = (id: string): string => targetGroupName(this.#context.owner, id);
@@ -121,36 +125,35 @@ const ownerKey = `${reservedPrefix}owner-uid`;
 export function targetGroups(context: SettingsContext, groups: TargetGroups): Setting {
   const { call, spec, owner, seen } = context;
   const { client, http } = call;
+  const health = healthCheckOf(context);
+  const fieldsOf = ({ protocol, port }: ServicePort): Compared => ({
+    Protocol: protocol,
+    Port: port,
+    TargetType: spec.targetType,
+    ...health,
+  });
   const create = (id: string, port: ServicePort): Promise<unknown> =>
     client
       .send(
         new CreateTargetGroupCommand({
           Name: groups.nameOf(id),
-          Protocol: port.protocol,
-          Port: port.port,
           VpcId: seen?.found.VpcId,
-          TargetType: spec.targetType,
           Tags: tagList(new Map([...Object.entries(spec.tags), [ownerKey, owner]])),
-          ...toApi(healthCheckOf(context)),
+          ...fieldsOf(port),
         }),
         http,
       )
       .then(({ TargetGroups: [made] = [] }) => groups.arns.set(id, made?.TargetGroupArn ?? ""));
   const modify = (TargetGroupArn: string): Promise<unknown> =>
-    client.send(new ModifyTargetGroupCommand({ TargetGroupArn, ...toApi(healthCheckOf(context)) }), http);
+    client.send(new ModifyTargetGroupCommand({ TargetGroupArn, ...health }), http);
   return {
     name,
     areParts: true,
-    wanted: new Map(
-      [...groups.ports].map(([id, port]) => [
-        id,
-        valueOf(port.protocol, port.port, spec.targetType, healthCheckOf(context)),
-      ]),
-    ),
+    wanted: new Map([...groups.ports].map(([id, port]) => [id, valueOf(fieldsOf(port))])),
     async read() {
       const found = await groups.read();
       if (found instanceof SettingRefusal) return found;
-      return new Map([...found].map(([id, group]) => [id, ofApi(group)]));
+      return new Map([...found].map(([id, group]) => [id, valueOf(group)]));
     },
     async write({ set, removed }) {
       for (const id of set.keys()) {
@@ -180,64 +183,41 @@ export function targetGroups(context: SettingsContext, groups: TargetGroups): Se
 }
 
 /** All fields, also those that the spec leaves out: a target group is the object's alone. */
-function healthCheckOf({ spec, balanced }: SettingsContext): HealthCheck {
+function healthCheckOf({
+  spec,
+  balanced,
+}: SettingsContext): Omit<Compared, "Protocol" | "Port" | "TargetType"> {
   const node = spec.targetType === "instance" ? balanced?.service.healthCheckNodePort : undefined;
-  if (spec.healthCheck === undefined && node !== undefined)
-    return { ...localHealthCheck, healthCheckPort: String(node) };
-  const {
-    protocol = "TCP",
-    port,
-    path = protocol === "TCP" ? undefined : "/",
-    intervalSeconds = 30,
-    timeoutSeconds = 10,
-    healthyThreshold = 5,
-    unhealthyThreshold = 2,
-  } = spec.healthCheck ?? {};
+  if (spec.healthCheck === undefined && node !== undefined) {
+    return { ...localHealthCheck, HealthCheckPort: String(node) };
+  }
+  const { protocol, port, path, ...times } = spec.healthCheck ?? healthCheckSpec.parse({});
   return {
-    healthCheckProtocol: protocol,
-    healthCheckPort: port === undefined ? "traffic-port" : String(port),
-    ...(path !== undefined && { healthCheckPath: path }),
-    healthCheckIntervalSeconds: intervalSeconds,
-    healthCheckTimeoutSeconds: timeoutSeconds,
-    healthyThresholdCount: healthyThreshold,
-    unhealthyThresholdCount: unhealthyThreshold,
+    HealthCheckProtocol: protocol,
+    HealthCheckPort: port === undefined ? "traffic-port" : String(port),
+    HealthCheckPath: path ?? (protocol === "TCP" ? undefined : "/"),
+    HealthCheckIntervalSeconds: times.intervalSeconds,
+    HealthCheckTimeoutSeconds: times.timeoutSeconds,
+    HealthyThresholdCount: times.healthyThreshold,
+    UnhealthyThresholdCount: times.unhealthyThreshold,
   };
 }
 
 /** With externalTrafficPolicy Local, kube-proxy answers there whether the node has a Pod of the Service. */
 const localHealthCheck = {
-  healthCheckProtocol: "HTTP",
-  healthCheckPath: "/healthz",
-  healthCheckIntervalSeconds: 10,
-  healthCheckTimeoutSeconds: 6,
-  healthyThresholdCount: 2,
-  unhealthyThresholdCount: 2,
+  HealthCheckProtocol: "HTTP",
+  HealthCheckPath: "/healthz",
+  HealthCheckIntervalSeconds: 10,
+  HealthCheckTimeoutSeconds: 6,
+  HealthyThresholdCount: 2,
+  UnhealthyThresholdCount: 2,
 } as const;
 
-const valueOf = (protocol: string, port: number, targetType: string, health: HealthCheck): SettingValue => ({
-  protocol,
-  port,
-  targetType,
-  ...health,
-});
-
-const toApi = (health: HealthCheck) => ({
-  HealthCheckProtocol: health.healthCheckProtocol,
-  HealthCheckPort: health.healthCheckPort,
-  ...(health.healthCheckPath !== undefined && { HealthCheckPath: health.healthCheckPath }),
-  HealthCheckIntervalSeconds: health.healthCheckIntervalSeconds,
-  HealthCheckTimeoutSeconds: health.healthCheckTimeoutSeconds,
-  HealthyThresholdCount: health.healthyThresholdCount,
-  UnhealthyThresholdCount: health.unhealthyThresholdCount,
-});
-
-const ofApi = (group: TargetGroup): SettingValue =>
-  valueOf(group.Protocol ?? "", group.Port ?? 0, group.TargetType ?? "", {
-    healthCheckProtocol: group.HealthCheckProtocol ?? "TCP",
-    healthCheckPort: group.HealthCheckPort ?? "",
-    ...(group.HealthCheckPath !== undefined && { healthCheckPath: group.HealthCheckPath }),
-    healthCheckIntervalSeconds: group.HealthCheckIntervalSeconds ?? 0,
-    healthCheckTimeoutSeconds: group.HealthCheckTimeoutSeconds ?? 0,
-    healthyThresholdCount: group.HealthyThresholdCount ?? 0,
-    unhealthyThresholdCount: group.UnhealthyThresholdCount ?? 0,
-  });
+/** The fields that are compared, without those that are not there. */
+const valueOf = (group: Compared): SettingValue =>
+  Object.fromEntries(
+    compared.flatMap((field) => {
+      const value = group[field];
+      return value === undefined ? [] : [[field, value] as const];
+    }),
+  );
