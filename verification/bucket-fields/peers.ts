@@ -24,7 +24,7 @@ export interface PeerField {
 
 /**
  * The fields of other products' schemas that are about buckets, without those of objects and of directory buckets. To
- * update fields.json, read the schemas that it names anew; the tests then list the fields that nothing here is about.
+ * update fields.json, read the schemas that it names again. The tests then list the fields that have neither a counterpart nor a reason.
  */
 export const peers = peersSchema.parse(
   JSON.parse(readFileSync(new URL("fields.json", import.meta.url), "utf8")),

@@ -188,12 +188,12 @@ it("a policy that is replaced by hand is written again", async () => {
 it("an event of a bucket that no object has, or of a request without a bucket, wakes no object", async () => {
   await untilIdle();
   const before = await wakes();
-  const nobody = outcomes("nobody");
+  const unclaimed = outcomes("nobody");
   calls.length = 0;
   const unknown = cloudTrailEvent({ eventName: "DeleteBucketPolicy", bucketName: "of-another-team" });
   expect(await post(unknown)).toBe(204);
   expect(await post({ ...unknown, detail: { ...unknown.detail, requestParameters: null } })).toBe(204);
-  await eventually(() => expect(outcomes("nobody")).toBe(nobody + 2));
+  await eventually(() => expect(outcomes("nobody")).toBe(unclaimed + 2));
   await untilIdle();
   expect(await wakes()).toBe(before);
   expect(calls).toEqual([]);
