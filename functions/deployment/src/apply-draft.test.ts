@@ -1,6 +1,6 @@
 import type { Announcement, ReconcileContext } from "@drover/controller";
-import { builtin, isApiError, keyOf, type KubeObject, listAll } from "@drover/kube";
-import { controllerReference, replicaSetSchema } from "@drover/workloads";
+import { builtin, controllerReference, isApiError, keyOf, type KubeObject, listAll } from "@drover/kube";
+import { replicaSetSchema } from "@drover/workloads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import { applyDraft } from "./apply-draft.ts";

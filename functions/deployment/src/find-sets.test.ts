@@ -1,5 +1,5 @@
-import { builtin, isControlledBy, keyOf, listAll, type NewObject } from "@drover/kube";
-import { controllerReference, type Owner, type ReplicaSetObject } from "@drover/workloads";
+import { builtin, controllerReference, isControlledBy, keyOf, listAll, type NewObject } from "@drover/kube";
+import type { Owner, ReplicaSetObject } from "@drover/workloads";
 import { beforeEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import type { DeploymentObject } from "./deployment.ts";

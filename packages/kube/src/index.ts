@@ -3,7 +3,7 @@
  *
  * The client of the API server; all other packages of Drover use it. Three parts, each usable alone:
  *
- * - **client**: `connect()` returns a `KubeClient`: get, list, create, replace, patch, delete and watch for any kind,
+ * - **client**: `connect()` returns a `KubeClient`: get, list, create, replace, patch, apply, delete and watch for any kind,
  *   named by a `ResourceRef`. Credentials and TLS material come from a kubeconfig or the pod's ServiceAccount, by way
  *   of @kubernetes/client-node; the HTTP part is our own. Replies are parsed on arrival, so a `KubeObject` always has a
  *   name, a uid and a version. A reply that no API server sends is a `MalformedReplyError`. A guarded view of a client
@@ -34,7 +34,9 @@ export {
 export { isApiError, type ApiErrorKind, ApiError, ConnectionError, WriteRefusedError } from "./errors.ts";
 export { eventRecorder } from "./events/event-recorder.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
-export { controllerOf, isControlledBy } from "./objects/controller-of.ts";
+export { controllerOf, controllerReference, isControlledBy } from "./objects/controller-of.ts";
+export { type FieldConflict, fieldConflicts } from "./field-conflicts.ts";
+export { type ManagedFields, managedFieldsOf } from "./objects/managed-fields.ts";
 export { isWellFormed } from "./objects/well-formed.ts";
 export { readSecret, SecretError, secretValues } from "./objects/read-secret.ts";
 export { listAll } from "./client/list-all.ts";

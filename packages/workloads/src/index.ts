@@ -33,13 +33,7 @@ export {
   type PodTemplate,
   podTemplateSchema,
 } from "./object-schemas.ts";
-export {
-  adoptAndRelease,
-  ownershipAction,
-  controllerReference,
-  isOwnerAlive,
-  type Owner,
-} from "./ownership.ts";
+export { adoptAndRelease, ownershipAction, isOwnerAlive, type Owner } from "./ownership.ts";
 export {
   isActive,
   isAvailable,

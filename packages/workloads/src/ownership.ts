@@ -1,7 +1,7 @@
 import type { ObjectClient, ObjectMetadata, OwnerReference } from "@drover/controller";
 import {
-  apiVersionOf,
   controllerOf,
+  controllerReference,
   isApiError,
   type KubeObject,
   keyOf,
@@ -16,16 +16,6 @@ export interface Owner {
   readonly metadata: ObjectMetadata;
   readonly selector: LabelSelector;
 }
-
-/** The owner reference in an object that this owner controls (`metav1.NewControllerRef`). */
-export const controllerReference = ({ ref, metadata }: Pick<Owner, "ref" | "metadata">): OwnerReference => ({
-  apiVersion: apiVersionOf(ref),
-  kind: ref.kind,
-  name: metadata.name,
-  uid: metadata.uid,
-  controller: true,
-  blockOwnerDeletion: true,
-});
 
 /** The action of an owner on an object, by the object's labels and its controller. */
 export type OwnershipAction = "own" | "adopt" | "release" | "leave";

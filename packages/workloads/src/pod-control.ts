@@ -2,6 +2,7 @@ import { type Announcement, messageOf, type ObjectClient, objectKey, redact } fr
 import {
   ApiError,
   builtin,
+  controllerReference,
   isApiError,
   isControlledBy,
   keyOf,
@@ -10,7 +11,7 @@ import {
 } from "@drover/kube";
 import { nameSuffix } from "./name-suffix.ts";
 import type { PodTemplate } from "./object-schemas.ts";
-import { controllerReference, type Owner } from "./ownership.ts";
+import type { Owner } from "./ownership.ts";
 import { type Pod, podSchema } from "./pod.ts";
 import { allAtOnce, type BatchResult, slowStart } from "./slow-start.ts";
 

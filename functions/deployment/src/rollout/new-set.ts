@@ -1,11 +1,5 @@
-import { builtin } from "@drover/kube";
-import {
-  controllerReference,
-  maxNameLength,
-  nameSuffix,
-  type ReplicaSetObject,
-  replicaSetSchema,
-} from "@drover/workloads";
+import { builtin, controllerReference } from "@drover/kube";
+import { maxNameLength, nameSuffix, type ReplicaSetObject, replicaSetSchema } from "@drover/workloads";
 import { hashLabel } from "../annotations.ts";
 import { boundsOf, type DeploymentObject } from "../deployment.ts";
 import { type Draft, type DraftSet, draftSet, recordSizes, announceScaling, totalOf } from "../draft.ts";

@@ -84,9 +84,34 @@ export interface FindOptions extends ReadOptions {
   readonly mappedToKey?: boolean;
 }
 
+/** Options of every write. */
+export interface CreateOptions extends RequestOptions {
+  /**
+   * If true, the server does everything but store the result, which it returns. A dry run needs no lease. An object that
+   * would be created has the version `0`.
+   * @see https://kubernetes.io/docs/reference/using-api/api-concepts/#dry-run
+   */
+  readonly dryRun?: boolean;
+}
+
 /** `status` is written separately from the object: a write to one does not change the other. */
-export interface WriteOptions extends RequestOptions {
+export interface WriteOptions extends CreateOptions {
   readonly subresource?: "status" | undefined;
+}
+
+export interface ApplyOptions extends CreateOptions {
+  /** `scale`: the object is a Scale of `autoscaling/v1`, and so is the result. */
+  readonly subresource?: "status" | "scale" | undefined;
+  /**
+   * If true, fields that other managers have set to another value are taken from them. Otherwise the request is refused
+   * with a Conflict; `fieldConflicts` of `@drover/kube` lists the fields and their managers.
+   */
+  readonly force?: boolean;
+  /**
+   * If true, the object gets a controller reference to the object of the run: a change of it wakes that object, and the
+   * garbage collector deletes it with that object. Only in a run, and only in the same namespace, or without one.
+   */
+  readonly owned?: boolean;
 }
 
 export type Patch =
@@ -100,7 +125,7 @@ export type JsonPatchStep =
   | { readonly op: "remove"; readonly path: string }
   | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
 
-export interface DeleteOptions extends RequestOptions {
+export interface DeleteOptions extends CreateOptions {
   /** Preconditions: the request is refused with a Conflict if the object has another uid or resourceVersion by now. */
   readonly uid?: string;
   readonly resourceVersion?: string;
@@ -135,10 +160,19 @@ export interface ObjectClient {
    * run's key.
    */
   find(ref: ResourceRef, options?: FindOptions): Promise<readonly KubeObject[]>;
-  create(ref: ResourceRef, object: NewObject, options?: RequestOptions): Promise<KubeObject>;
+  create(ref: ResourceRef, object: NewObject, options?: CreateOptions): Promise<KubeObject>;
   /** With `metadata.resourceVersion`, the request is refused if the object has changed. */
   replace(ref: ResourceRef, object: NewObject, options?: WriteOptions): Promise<KubeObject>;
   patch(ref: ResourceRef, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<KubeObject>;
+  /**
+   * Server-side apply: makes the object have these fields, and creates it if it does not exist. Fields that an earlier
+   * apply had and this one lacks are removed, unless another manager has set them. All other fields are left alone.
+   * `metadata.uid` and `metadata.resourceVersion` are preconditions. In a run, the field manager is `drover.dev/` and
+   * the name of the controller.
+   *
+   * @see https://kubernetes.io/docs/reference/using-api/server-side-apply/
+   */
+  apply(ref: ResourceRef, object: NewObject, options?: ApplyOptions): Promise<KubeObject>;
   /** Requests the deletion. False if the object did not exist. */
   delete(ref: ResourceRef, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
 }
@@ -146,5 +180,14 @@ export interface ObjectClient {
 /** A client without a cluster: each of its methods rejects with an error that `why` creates. */
 export function unavailableClient(why: () => Error): ObjectClient {
   const fail = (): Promise<never> => Promise.reject(why());
-  return { get: fail, list: fail, find: fail, create: fail, replace: fail, patch: fail, delete: fail };
+  return {
+    get: fail,
+    list: fail,
+    find: fail,
+    create: fail,
+    replace: fail,
+    patch: fail,
+    apply: fail,
+    delete: fail,
+  };
 }

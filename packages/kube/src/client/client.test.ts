@@ -398,6 +398,22 @@ test("a request without a connection ends with its signal, and its guard is not 
 });
 
 describe("writing", () => {
+  test("an apply sends JSON, its manager and whether it takes fields", async () => {
+    const { client, server } = await against(jsonReply(bucketObject("a")));
+    const run = client.guarded({ beforeWrite: () => undefined, fieldManager: "drover.dev/buckets" });
+    await run.apply(bucketRef, { ...object, spec: { size: 2n ** 60n } });
+    await run.guarded({ beforeWrite: () => undefined }).apply(bucketRef, object, { force: true });
+    const path = "/apis/s3.example.com/v1/namespaces/default/buckets/a";
+    const [first, second] = server.requests;
+    expect([first?.method, first?.path]).toEqual(["PATCH", path]);
+    expect(first?.headers["content-type"]).toBe("application/apply-patch+yaml");
+    expect(first?.query.toString()).toBe("fieldManager=drover.dev%2Fbuckets");
+    expect(first?.body).toBe(
+      '{"metadata":{"name":"a","namespace":"default"},"spec":{"size":1152921504606846976},"apiVersion":"s3.example.com/v1","kind":"Bucket"}',
+    );
+    expect(second?.query.toString()).toBe("fieldManager=drover.dev%2Fbuckets&force=true");
+  });
+
   test("a create sends the kind and the field manager", async () => {
     const { client, server } = await against(jsonReply(bucketObject("a"), 201));
     await client.create(bucketRef, { metadata: { name: "a", namespace: "default" }, spec: {} });
@@ -482,6 +498,7 @@ describe("a guarded client", () => {
       (c: KubeClient) => c.create(bucketRef, object),
       (c: KubeClient) => c.replace(bucketRef, object),
       (c: KubeClient) => c.patch(bucketRef, key, { type: "merge", body: {} }),
+      (c: KubeClient) => c.apply(bucketRef, object),
       (c: KubeClient) => c.delete(bucketRef, key),
       (c: KubeClient) => c.guarded({ beforeWrite: () => undefined }).delete(bucketRef, key),
     ];
@@ -513,6 +530,26 @@ describe("a guarded client", () => {
     await guarded.patch(bucketRef, key, { type: "merge", body: {} }).catch(() => undefined);
     await guarded.delete(bucketRef, key).catch(() => undefined);
     for (const each of reported) expect(each).toEqual(expected.map((outcome) => ["buckets", key, outcome]));
+  });
+
+  test("sends a dry run without its guard, to which it does not report it", async () => {
+    const { client, server } = await against(jsonReply(bucketObject("a")));
+    const reported: unknown[] = [];
+    const guarded = client.guarded({
+      beforeWrite: () => {
+        throw over;
+      },
+      observeWrite: () => (outcome) => void reported.push(outcome),
+    });
+    await guarded.create(bucketRef, object, { dryRun: true });
+    await guarded.replace(bucketRef, object, { dryRun: true });
+    await guarded.patch(bucketRef, key, { type: "merge", body: {} }, { dryRun: true });
+    await guarded.apply(bucketRef, object, { dryRun: true });
+    await guarded.delete(bucketRef, key, { dryRun: true });
+    const parameters = server.requests.map(({ query }) => query.get("dryRun"));
+    expect(parameters).toEqual(["All", "All", "All", "All", null]);
+    expect(JSON.parse(server.requests[4]?.body ?? "")).toMatchObject({ dryRun: ["All"] });
+    expect(reported).toEqual([]);
   });
 
   test("reports a write that was not sent to its guard", async () => {

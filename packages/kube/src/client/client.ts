@@ -5,6 +5,7 @@ import type {
   ObjectList,
   ObjectMetadata,
   ObjectName,
+  OwnerReference,
   ReadOptions,
   RequestOptions,
   ResourceRef,
@@ -12,6 +13,8 @@ import type {
 import type { WatchFrame } from "./watch-frames.ts";
 
 export type {
+  ApplyOptions,
+  CreateOptions,
   DeleteOptions,
   FindOptions,
   JsonPatchStep,
@@ -86,6 +89,16 @@ export interface WriteGuard {
   observeWrite?(ref: ResourceRef, key: ObjectKey): (outcome: WriteOutcome) => void;
   /** Objects that the run can use without a request. */
   readonly cache?: ObjectCache | undefined;
+  /** The name that the server records as the manager of written fields, in place of the client's. */
+  readonly fieldManager?: string | undefined;
+  /** The object of the run, which `owned` objects refer to. */
+  readonly owner?: RunOwner | undefined;
+}
+
+/** A controller reference to the object of a run, and the namespace of that object. */
+export interface RunOwner {
+  readonly reference: OwnerReference;
+  readonly namespace: string | undefined;
 }
 
 /** The objects that a run has cached. `query` is a query as text: equal queries have equal texts. */

@@ -111,10 +111,17 @@ function errorKindOf(code: number, status: ApiStatus | undefined): ApiErrorKind 
       return "Timeout";
     case 501:
       return "NotServed";
+    case 422:
+      // A patch for an object of another uid would change the uid.
+      return changesUid(status?.details) ? "Conflict" : "Invalid";
     default:
       return code >= 500 ? "ServerError" : "Invalid";
   }
 }
+
+const uidCauses = z.looseObject({ causes: z.array(z.looseObject({ field: z.literal("metadata.uid") })) });
+
+const changesUid = (details: unknown): boolean => uidCauses.safeParse(details).success;
 
 function parsedBody(reply: BufferedReply): unknown {
   const text = decoded(reply, reply.body, "its body");

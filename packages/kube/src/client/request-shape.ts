@@ -1,5 +1,14 @@
 import type { ObjectKey, ObjectMetadata, ObjectName } from "@drover/controller";
-import type { DeleteOptions, ListOptions, NewObject, Patch, WatchOptions } from "./client.ts";
+import type {
+  ApplyOptions,
+  CreateOptions,
+  DeleteOptions,
+  ListOptions,
+  NewObject,
+  Patch,
+  WatchOptions,
+  WriteOptions,
+} from "./client.ts";
 import { keyOf } from "../objects/kube-object.ts";
 import {
   apiVersionOf,
@@ -64,8 +73,17 @@ export function watchRequest(ref: ResourceRef, options: WatchOptions): RequestSh
   };
 }
 
-export const createRequest = (ref: ResourceRef, object: NewObject, fieldManager: string): RequestShape => ({
-  ...shape("POST", collectionPath(ref, object.metadata.namespace), { fieldManager }),
+/** The manager of the fields that a write sets. */
+interface Manager {
+  readonly fieldManager: string;
+}
+
+export const createRequest = (
+  ref: ResourceRef,
+  object: NewObject,
+  { fieldManager, dryRun }: CreateOptions & Manager,
+): RequestShape => ({
+  ...shape("POST", collectionPath(ref, object.metadata.namespace), { fieldManager, dryRun: all(dryRun) }),
   body: objectBody(ref, object),
 });
 
@@ -93,18 +111,13 @@ export function bindRequest(
   };
 }
 
-interface WriteParameters {
-  readonly subresource?: string | undefined;
-  readonly fieldManager: string;
-}
-
 export const replaceRequest = (
   ref: ResourceRef,
   key: ObjectKey,
   object: NewObject,
-  { subresource, fieldManager }: WriteParameters,
+  { subresource, fieldManager, dryRun }: WriteOptions & Manager,
 ): RequestShape => ({
-  ...shape("PUT", objectPath(ref, key, subresource), { fieldManager }),
+  ...shape("PUT", objectPath(ref, key, subresource), { fieldManager, dryRun: all(dryRun) }),
   body: objectBody(ref, object),
 });
 
@@ -112,11 +125,24 @@ export const patchRequest = (
   ref: ResourceRef,
   key: ObjectKey,
   { type, body }: Patch,
-  { subresource, fieldManager }: WriteParameters,
+  { subresource, fieldManager, dryRun }: WriteOptions & Manager,
 ): RequestShape => ({
-  ...shape("PATCH", objectPath(ref, key, subresource), { fieldManager }),
+  ...shape("PATCH", objectPath(ref, key, subresource), { fieldManager, dryRun: all(dryRun) }),
   body: { type: patchType[type], content: body },
 });
+
+/** @param kind of the object: that of `ref`, or Scale. */
+export const applyRequest = (
+  ref: ResourceRef,
+  key: ObjectKey,
+  { kind, object }: { readonly kind: ResourceRef; readonly object: NewObject },
+  { subresource, fieldManager, dryRun, force }: ApplyOptions & Manager,
+): RequestShape => ({
+  ...shape("PATCH", objectPath(ref, key, subresource), { fieldManager, dryRun: all(dryRun), force }),
+  body: { ...objectBody(kind, object), type: "application/apply-patch+yaml" },
+});
+
+const all = (dryRun: boolean | undefined): "All" | undefined => (dryRun === true ? "All" : undefined);
 
 const patchType = {
   merge: "application/merge-patch+json",
@@ -124,7 +150,7 @@ const patchType = {
 } as const satisfies Record<Patch["type"], string>;
 
 export function deleteRequest(ref: ResourceRef, key: ObjectKey, options: DeleteOptions): RequestShape {
-  const { uid, resourceVersion, propagationPolicy, gracePeriodSeconds } = options;
+  const { uid, resourceVersion, propagationPolicy, gracePeriodSeconds, dryRun } = options;
   const preconditions =
     uid === undefined && resourceVersion === undefined ? {} : { preconditions: { uid, resourceVersion } };
   return {
@@ -137,6 +163,7 @@ export function deleteRequest(ref: ResourceRef, key: ObjectKey, options: DeleteO
         ...preconditions,
         propagationPolicy,
         gracePeriodSeconds,
+        ...(dryRun === true && { dryRun: ["All"] }),
       },
     },
   };

@@ -20,20 +20,28 @@ export function guardOf({ name }: RequestShape, guard: WriteGuard | undefined): 
   };
 }
 
+/** The object that a write is for. */
+export interface Written {
+  readonly ref: ResourceRef;
+  readonly key: ObjectKey;
+  /** True if the reply is another object, such as a Scale: then the guard gets `unknown`. */
+  readonly repliesOther?: boolean;
+}
+
 /**
  * Executes a write, and reports its outcome to the guard. `write` returns the object, or undefined if the reply lacks
  * it.
  */
 export async function performWrite<T extends KubeObject | undefined>(
   guard: WriteGuard | undefined,
-  { ref, key }: { readonly ref: ResourceRef; readonly key: ObjectKey },
+  { ref, key, repliesOther = false }: Written,
   write: () => Promise<T>,
 ): Promise<T> {
   const report = guard?.observeWrite?.(ref, key);
   if (report === undefined) return write();
   try {
     const done = await write();
-    report(done ?? "unknown");
+    report(repliesOther ? "unknown" : (done ?? "unknown"));
     return done;
   } catch (error) {
     report(isRefusal(error) ? "refused" : "unknown");
@@ -60,4 +68,6 @@ export const bothGuards = (outer: WriteGuard | undefined, inner: WriteGuard): Wr
           };
         },
         cache: inner.cache ?? outer.cache,
+        fieldManager: inner.fieldManager ?? outer.fieldManager,
+        owner: inner.owner ?? outer.owner,
       };

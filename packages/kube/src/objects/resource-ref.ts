@@ -54,6 +54,7 @@ export const builtin = {
   roleBinding: namespaced("rbac.authorization.k8s.io", "rolebindings", "RoleBinding"),
   clusterRole: clusterScoped("rbac.authorization.k8s.io", "clusterroles", "ClusterRole"),
   clusterRoleBinding: clusterScoped("rbac.authorization.k8s.io", "clusterrolebindings", "ClusterRoleBinding"),
+  scale: namespaced("autoscaling", "scales", "Scale"),
   lease: namespaced("coordination.k8s.io", "leases", "Lease"),
   networkPolicy: namespaced("networking.k8s.io", "networkpolicies", "NetworkPolicy"),
   subjectAccessReview: clusterScoped("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview"),
