@@ -30,6 +30,7 @@ export {
   type Controller,
   controllerNamePattern,
   defaultRunSettings,
+  fieldManagerOf,
   finalizerOf,
 } from "./definition/controller.ts";
 export { customResourceDefinition } from "./resource/crd.ts";

@@ -210,5 +210,8 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
   };
 }
 
+/** The manager of the fields that a controller's runs set. */
+export const fieldManagerOf = (controller: string): string => `drover.dev/${controller}`;
+
 /** The finalizer of the objects of a controller that defines `finalize`. */
 export const finalizerOf = (controller: string): string => `drover.dev/${controller}`;

@@ -1,6 +1,7 @@
 import {
   type Condition,
   type Controller,
+  fieldManagerOf,
   isPausedByAnnotation,
   type Log,
   type Milliseconds,
@@ -13,6 +14,7 @@ import {
   TerminalError,
 } from "@drover/controller";
 import {
+  controllerReference,
   isApiError,
   type KubeClient,
   type KubeObject,
@@ -97,6 +99,7 @@ export async function reconcileOnce<R extends Resource>(
       () => (outcome) => void (hasWritten ||= outcome !== "refused"),
     ]),
     cache,
+    fieldManager: fieldManagerOf(options.controller.name),
   };
   const client = options.client.guarded(guard);
   const runContext = { ...options, run, guard, ref, client, hasWritten: () => hasWritten };
@@ -361,8 +364,10 @@ function contextOf<R extends Resource>(
   runContext: RunContext<R>,
   object: ParsedObject<R>,
 ): ReconcileContext<R> {
-  const { client, run, guard, log } = runContext;
+  const { ref, run, guard, log } = runContext;
   const { raw, metadata, spec, status } = object;
+  const owner = { reference: controllerReference({ ref, metadata }), namespace: metadata.namespace };
+  const client = runContext.client.guarded({ beforeWrite: () => undefined, owner });
   const { key, signal } = run;
   return {
     key,
