@@ -41,6 +41,7 @@ const mayImport = {
   random: [],
   controller: ["json"],
   aws: ["controller", "external"],
+  compose: ["controller", "json", "kube"],
   external: ["controller", "kube"],
   timers: ["controller"],
   webhook: ["controller", "json"],

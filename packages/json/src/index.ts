@@ -12,5 +12,6 @@
  * mistake throws a TypeError; it does not round.
  */
 export { isInt64, parseJson, writeJson } from "./exact-json.ts";
+export { canonicalJson } from "./canonical-json.ts";
 export { exactYaml } from "./exact-yaml.ts";
 export { unlessTooDeep } from "./unless-too-deep.ts";

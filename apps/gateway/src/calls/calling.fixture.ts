@@ -169,6 +169,7 @@ export function contextOf({ key, signal }: Run): ReconcileContext<Resource> {
     status: {},
     object,
     log: silentLog,
+    now: () => new Date(),
     signal,
     client: unavailableClient(() => new Error("This test has no cluster.")),
     guard: { beforeWrite: () => {} },

@@ -125,6 +125,7 @@ function testObject(
     spec: object.spec,
     status: object.status,
     log,
+    now: () => new Date(),
     signal,
     client: unavailableClient(() => new Error("Buckets are outside of the cluster.")),
     guard: { beforeWrite: () => {} },

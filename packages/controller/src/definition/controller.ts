@@ -34,6 +34,8 @@ export interface ReconcileContext<R extends Resource> {
   /** The complete object as it was read, for foreign kinds: their schema covers only some fields. */
   readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
   readonly log: Log;
+  /** The time. Tests advance it. */
+  readonly now: () => Date;
   /** Aborts when the run must stop: after its timeout, before its lease ends, or when the process stops. Pass it on. */
   readonly signal: AbortSignal;
   /**

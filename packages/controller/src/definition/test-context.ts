@@ -48,6 +48,7 @@ export function testContext<Spec extends z.ZodObject, Status extends z.ZodObject
     spec: resource.spec.parse(spec),
     status,
     log,
+    now: () => new Date(),
     signal: signal ?? new AbortController().signal,
     client:
       client ?? unavailableClient(() => new Error("This test has no cluster: give testContext a client.")),

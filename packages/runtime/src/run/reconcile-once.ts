@@ -364,7 +364,7 @@ function contextOf<R extends Resource>(
   runContext: RunContext<R>,
   object: ParsedObject<R>,
 ): ReconcileContext<R> {
-  const { ref, run, guard, log } = runContext;
+  const { ref, run, guard, log, now = () => new Date() } = runContext;
   const { raw, metadata, spec, status } = object;
   const owner = { reference: controllerReference({ ref, metadata }), namespace: metadata.namespace };
   const client = runContext.client.guarded({ beforeWrite: () => undefined, owner });
@@ -376,6 +376,7 @@ function contextOf<R extends Resource>(
     status,
     object: raw,
     log,
+    now,
     signal,
     client,
     guard,

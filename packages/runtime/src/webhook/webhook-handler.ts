@@ -156,6 +156,7 @@ function contextOf<R extends Resource>(
     status,
     object,
     log,
+    now: () => new Date(),
     signal,
     client: unavailableClient(
       () =>

@@ -1,0 +1,220 @@
+import {
+  type ApplyOptions,
+  ConflictError,
+  messageOf,
+  type ObjectClient,
+  type ObjectMetadata,
+} from "@drover/controller";
+import { canonicalJson } from "@drover/json";
+import {
+  controllerOf,
+  type FieldConflict,
+  fieldConflicts,
+  isApiError,
+  isControlledBy,
+  type KubeObject,
+  managedFieldsOf,
+} from "@drover/kube";
+import { type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
+import { lastCorrection, waitUntilCorrection, withCorrection } from "./correction.ts";
+import { type ChildLabels, isRetained } from "./marks.ts";
+import type { Comparison } from "./satisfied.ts";
+
+/** What a run did to a child, or why it did nothing. */
+export type ChildReport =
+  | { readonly did: "nothing" | "created" | "changed" | "adopted"; readonly object: KubeObject }
+  /** Others had changed it; `by` are the fields that other managers had set. */
+  | { readonly did: "corrected"; readonly object: KubeObject; readonly by: readonly FieldConflict[] }
+  /** Others have changed it again, and it is set back after `left` ms. */
+  | { readonly did: "contested"; readonly left: number; readonly by: readonly FieldConflict[] }
+  /** It is not as declared yet, and no request can help now. */
+  | { readonly did: "waits"; readonly why: string }
+  /** The child cannot be made so: `isFinal` if trying again cannot help. */
+  | { readonly did: "failed"; readonly why: string; readonly reason: string; readonly isFinal: boolean };
+
+/** What applying a child needs of the run. */
+export interface ApplyContext {
+  readonly client: ObjectClient;
+  readonly metadata: ObjectMetadata;
+  readonly labels: ChildLabels;
+  /** The field manager of the run's client. */
+  readonly fieldManager: string;
+  readonly comparison: Comparison;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes one child as it is declared, with one request at most if it exists and is changed by its declaration, and none
+ * if it is as declared.
+ *
+ * An object that is not a child of this parent is never changed: it is read before the first apply, which is without
+ * force and so is refused if it would change a field of another manager.
+ *
+ * @throws ApiError for errors that are not about this child: the server is busy, or away.
+ */
+export async function applyChild(
+  context: ApplyContext,
+  child: DesiredChild,
+  observed: ObservedChild | undefined,
+): Promise<ChildReport> {
+  try {
+    const live = observed?.object ?? (await context.client.get(child.ref, child.key, context));
+    if (live === undefined) return await create(context, child);
+    if (live.metadata.deletionTimestamp !== undefined)
+      return { did: "waits", why: "it is being deleted, and is created again afterwards" };
+    if (!isControlledBy(live.metadata, context.metadata)) return await adopt(context, child, live);
+    return await update(context, child, live);
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+async function create(context: ApplyContext, child: DesiredChild): Promise<ChildReport> {
+  const object = await apply(context, child).catch(async (error: unknown) => {
+    // An object that another controller has created meanwhile would get a second one, which is invalid.
+    const other = isApiError(error, "Invalid")
+      ? await context.client.get(child.ref, child.key, context)
+      : undefined;
+    if (other === undefined || isControlledBy(other.metadata, context.metadata)) throw error;
+    return other;
+  });
+  if (controllerOf(object.metadata)?.uid !== context.metadata.uid) return taken(object);
+  if (isOnlyOf(context, object)) return { did: "created", object };
+  // Somebody has created an object of this name since it was looked for: our fields are taken back.
+  const { name, namespace } = object.metadata;
+  const bare = {
+    metadata: { name, ...(namespace !== undefined && { namespace }), uid: object.metadata.uid },
+  };
+  await context.client.apply(child.ref, bare, { signal: context.signal });
+  return taken(object);
+}
+
+/** True if no other manager has set a field: the apply has created the object. */
+const isOnlyOf = ({ fieldManager }: ApplyContext, object: KubeObject): boolean =>
+  managedFieldsOf(object).every(({ manager }) => manager === fieldManager);
+
+/** Deletes a child as it was read: one that has changed since causes a Conflict, and the run is repeated. */
+export async function deleteChild(
+  { client, signal }: Pick<ApplyContext, "client" | "signal">,
+  { ref, key, object }: ObservedChild,
+  propagationPolicy: "Background" | "Foreground",
+): Promise<void> {
+  const { uid, resourceVersion } = object.metadata;
+  await client.delete(ref, key, { uid, resourceVersion, propagationPolicy, signal });
+}
+
+async function adopt(context: ApplyContext, child: DesiredChild, live: KubeObject): Promise<ChildReport> {
+  const mayAdopt = child.adopt || isRetained(live, context.labels);
+  if (!mayAdopt || controllerOf(live.metadata) !== undefined) return taken(live);
+  return { did: "adopted", object: await apply(context, child, { live, force: true }) };
+}
+
+function taken(live: KubeObject): ChildReport {
+  const controller = controllerOf(live.metadata);
+  const whose =
+    controller === undefined ? "has no controller" : `belongs to ${controller.kind} ${controller.name}`;
+  const help = controller === undefined ? "Declare it with adopt, or delete it, or" : "Delete it, or";
+  return {
+    did: "failed",
+    reason: "ChildNameTaken",
+    isFinal: false,
+    why: `an object of this name exists already, and ${whose}. ${help} give the child another name.`,
+  };
+}
+
+async function update(context: ApplyContext, child: DesiredChild, live: KubeObject): Promise<ChildReport> {
+  const difference = context.comparison.compare(child, live, context.metadata);
+  if (difference === "none") return { did: "nothing", object: live };
+  if (child.update === "OnDelete")
+    return { did: "waits", why: "it is changed only when it is deleted, as its update says (OnDelete)" };
+  try {
+    if (difference === "drifted") return await correct(context, child, live);
+    return { did: "changed", object: await apply(context, child, { live, force: true }) };
+  } catch (error) {
+    if (!["Recreate", "Rolling"].includes(child.update) || !isImmutable(error)) throw error;
+    await deleteChild(context, { ...child, object: live }, "Foreground");
+    return { did: "waits", why: "a field of it is immutable, so it is deleted and created again" };
+  }
+}
+
+/**
+ * Takes back what others have changed, unless that was done a short while ago: a child that others change again and
+ * again is set back ever more slowly. A dry run without force finds out whether anything would change, and its refusal
+ * names the other managers and the fields.
+ */
+async function correct(context: ApplyContext, child: DesiredChild, cached: KubeObject): Promise<ChildReport> {
+  const live = await context.client.get(child.ref, child.key, context);
+  if (live?.metadata.uid !== cached.metadata.uid)
+    throw new ConflictError(`${titleOf(child.ref, cached)} was deleted meanwhile.`);
+  const dry = await dryRun(context, child, live);
+  if ("unchanged" in dry) {
+    context.comparison.remember(child, dry.unchanged);
+    return { did: "nothing", object: live };
+  }
+  const now = context.now();
+  const last = lastCorrection(live, now);
+  const left = waitUntilCorrection(last, now);
+  if (left > 0) return { did: "contested", by: dry.by, left };
+  const object = withCorrection(child.object, last, now);
+  return {
+    did: "corrected",
+    object: await apply(context, { ...child, object }, { live, force: true }),
+    by: dry.by,
+  };
+}
+
+/** What an apply would change: nothing, or fields, some of which other managers have set. */
+async function dryRun(
+  context: ApplyContext,
+  child: DesiredChild,
+  live: KubeObject,
+): Promise<{ readonly unchanged: KubeObject } | { readonly by: readonly FieldConflict[] }> {
+  try {
+    const result = await apply(context, child, { live, dryRun: true });
+    const isSame = canonicalJson(withoutManagers(result)) === canonicalJson(withoutManagers(live));
+    return isSame ? { unchanged: result } : { by: [] };
+  } catch (error) {
+    const by = fieldConflicts(error);
+    if (by.length === 0) throw error;
+    return { by };
+  }
+}
+
+/** Managers change without a change of the object, for example if another one sets a field to the same value. */
+const withoutManagers = ({ metadata, ...object }: KubeObject): object => ({
+  ...object,
+  metadata: { ...metadata, managedFields: undefined },
+});
+
+async function apply(
+  { client, signal }: ApplyContext,
+  { ref, object: declared }: DesiredChild,
+  { live, ...options }: Pick<ApplyOptions, "force" | "dryRun"> & { readonly live?: KubeObject } = {},
+): Promise<KubeObject> {
+  const uid = live === undefined ? {} : { uid: live.metadata.uid };
+  const object = { ...declared, metadata: { ...declared.metadata, ...uid } };
+  return client.apply(ref, object, { ...options, owned: true, signal });
+}
+
+/** The API server's words for a change that it never accepts. */
+const isImmutable = (error: unknown): boolean =>
+  isApiError(error, "Invalid", "Forbidden") &&
+  /immutable|may not be changed|may not change fields|updates to .* are forbidden|cannot be changed/i.test(
+    error.serverMessage,
+  );
+
+/** The report of a refusal that is about this child. @throws any other error. */
+function failure(error: unknown): ChildReport {
+  const conflicts = fieldConflicts(error);
+  if (conflicts.length > 0) {
+    const fields = conflicts.map(({ field, manager }) => `${field} (${manager})`).join(", ");
+    const why = `an object of this name exists already, and other managers have set fields of it: ${fields}.`;
+    return { did: "failed", reason: "ChildNameTaken", isFinal: false, why };
+  }
+  if (!isApiError(error, "Invalid", "Forbidden", "NotFound", "NotServed")) throw error;
+  const reasons = { Invalid: "ChildInvalid", Forbidden: "ChildForbidden" } as const;
+  const reason =
+    error.kind === "Invalid" || error.kind === "Forbidden" ? reasons[error.kind] : "ChildNotServed";
+  return { did: "failed", reason, isFinal: error.kind === "Invalid", why: messageOf(error) };
+}

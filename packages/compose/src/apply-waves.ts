@@ -1,0 +1,79 @@
+import { type ApplyContext, applyChild, type ChildReport } from "./apply-child.ts";
+import { childId, type DesiredChild, type ObservedChild } from "./child.ts";
+import { notReadyReason } from "./readiness.ts";
+
+/** A declared child, and what the run did to it. `notReady` says what it lacks, also if nothing could be done. */
+export interface AppliedChild {
+  readonly child: DesiredChild;
+  readonly report: ChildReport;
+  readonly notReady: string | undefined;
+}
+
+export interface AppliedWaves {
+  readonly children: readonly AppliedChild[];
+  /** The children of waves that have not begun, because a lower one is not ready. */
+  readonly later: readonly DesiredChild[];
+}
+
+/**
+ * Applies the children in the order of their waves, and as declared within a wave. A wave begins when all children of
+ * the lower ones are ready.
+ */
+export async function applyWaves(
+  context: ApplyContext,
+  desired: readonly DesiredChild[],
+  observed: ReadonlyMap<string, ObservedChild>,
+): Promise<AppliedWaves> {
+  const waves = [...new Set(desired.map(({ wave }) => wave))].sort((a, b) => a - b);
+  const children: AppliedChild[] = [];
+  for (const wave of waves) {
+    if (children.some(({ notReady }) => notReady !== undefined)) {
+      return { children, later: desired.filter((child) => child.wave >= wave) };
+    }
+    for (const child of desired) {
+      if (child.wave !== wave) continue;
+      const held = mustWait(context, child, desired, observed, children);
+      const report = held ?? (await applyChild(context, child, observed.get(childId(child))));
+      children.push({ child, report, notReady: lackOf(report) });
+    }
+  }
+  return { children, later: [] };
+}
+
+function lackOf(report: ChildReport): string | undefined {
+  if (report.did === "contested") return "others have changed it";
+  return "object" in report ? notReadyReason(report.object) : report.why;
+}
+
+/** The report of a rolling child that is not changed yet: as many of its siblings as possible are not ready. */
+function mustWait(
+  { comparison, metadata }: ApplyContext,
+  child: DesiredChild,
+  desired: readonly DesiredChild[],
+  observed: ReadonlyMap<string, ObservedChild>,
+  done: readonly AppliedChild[],
+): ChildReport | undefined {
+  const live = observed.get(childId(child))?.object;
+  if (child.update !== "Rolling" || live === undefined || notReadyReason(live) !== undefined)
+    return undefined;
+  if (comparison.compare(child, live, metadata) === "none") return undefined;
+  const siblings = desired.filter(
+    (one) =>
+      one !== child &&
+      one.update === "Rolling" &&
+      one.ref.kind === child.ref.kind &&
+      one.ref.group === child.ref.group,
+  );
+  const lacks = (one: DesiredChild): boolean => {
+    const now = done.find((applied) => applied.child === one);
+    if (now !== undefined) return now.notReady !== undefined;
+    const before = observed.get(childId(one))?.object;
+    return before === undefined || notReadyReason(before) !== undefined;
+  };
+  const unavailable = siblings.filter(lacks).length;
+  if (unavailable < child.maxUnavailable) return undefined;
+  return {
+    did: "waits",
+    why: `it is changed when fewer than ${child.maxUnavailable} of its kind are not ready`,
+  };
+}

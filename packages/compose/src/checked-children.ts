@@ -1,0 +1,156 @@
+import { objectKey, type ObjectMetadata, type OwnedKind, RetryError } from "@drover/controller";
+import { apiVersionOf, type NewObject, refOf, type ResourceRef } from "@drover/kube";
+import { z } from "zod";
+import { type Child, childId, type DesiredChild, titleOf } from "./child.ts";
+import { type ChildLabels, markPrefix, withMarks } from "./marks.ts";
+
+/** The parent of children: the object of a run, the kinds that its controller owns, and Drover's labels for them. */
+export interface Parent {
+  readonly metadata: ObjectMetadata;
+  readonly owns: readonly OwnedKind[];
+  readonly labels: ChildLabels;
+}
+
+/** Most children of one object. More would not fit into one run. */
+const maxChildren = 500;
+
+const marks = z
+  .record(z.string(), z.string())
+  .refine((all) => Object.keys(all).every((name) => !name.startsWith(markPrefix)), {
+    error: `has a name that begins with ${markPrefix}, which is for Drover's own`,
+  })
+  .optional();
+
+/** Only fields that a manifest has: a child has no uid or version, and its owner is set by Drover. */
+const objectSchema = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.strictObject({
+    name: z.string(),
+    namespace: z.string().optional(),
+    labels: marks,
+    annotations: marks,
+    finalizers: z.array(z.string()).optional(),
+  }),
+});
+
+const settings = {
+  wave: z.int().min(-1_000).max(1_000).default(0),
+  update: z.enum(["Apply", "Recreate", "OnDelete", "Rolling"]).default("Apply"),
+  maxUnavailable: z.int().min(1).max(500).default(1),
+  deletion: z.enum(["Delete", "Orphan", "Retain"]).default("Delete"),
+  adopt: z.boolean().default(false),
+};
+const withSettings = z.strictObject({ object: objectSchema, ...settings });
+
+/**
+ * Checks the children that a function has declared, and adds namespace and marks.
+ *
+ * @throws RetryError `InvalidResult` with the position of the child and the problem: a corrected function continues.
+ */
+export function checkedChildren(parent: Parent, children: readonly Child[]): readonly DesiredChild[] {
+  if (children.length > maxChildren)
+    throw new RetryError(
+      `The function declares ${children.length} children; at most ${maxChildren} are possible.`,
+      {
+        reason: "InvalidResult",
+      },
+    );
+  const checked = children.map((child, i) => checkedChild(parent, child, `children[${i}]`));
+  const ids = new Set<string>();
+  for (const child of checked) {
+    const id = childId(child);
+    if (ids.has(id))
+      throw invalid(titleOf(child.ref, child.object), "is declared twice. Give each child its own name.");
+    ids.add(id);
+  }
+  return checked;
+}
+
+function checkedChild(parent: Parent, child: Child, where: string): DesiredChild {
+  const given = withoutNothing(isSettled(child) ? child : { object: child });
+  const parsed = withSettings.safeParse(given);
+  if (!parsed.success) throw invalid(where, `is not valid: ${z.prettifyError(parsed.error)}`);
+  const { object, ...policies } = parsed.data;
+  const ref = ownedRef(parent, object, where);
+  const namespace = namespaceOf(parent, ref, object.metadata, where);
+  const metadata = { ...object.metadata, ...(namespace !== undefined && { namespace }) };
+  const plain =
+    ref.group === "" && ref.kind === "Secret" ? withData({ ...object, metadata }) : { ...object, metadata };
+  return {
+    ref,
+    key: keyIn(metadata, where),
+    ...policies,
+    ...withMarks(plain, parent.labels, policies.deletion),
+  };
+}
+
+/** What a function has returned may be anything. */
+const isSettled = (child: unknown): boolean =>
+  typeof child === "object" && child !== null && "object" in child;
+
+function ownedRef(
+  { owns }: Parent,
+  { apiVersion, kind }: z.output<typeof objectSchema>,
+  where: string,
+): ResourceRef {
+  const refs = owns.map(({ kind: owned }) => refOf(owned));
+  const found = refs.find((ref) => ref.kind === kind && apiVersionOf(ref) === apiVersion);
+  if (found !== undefined) return found;
+  const all = refs.map((ref) => `${apiVersionOf(ref)} ${ref.kind}`).join(", ");
+  throw invalid(
+    where,
+    `is of the kind ${apiVersion} ${kind}, which the controller does not own. It owns ${all}.`,
+  );
+}
+
+function namespaceOf(
+  { metadata: parent }: Parent,
+  ref: ResourceRef,
+  { namespace }: { readonly namespace?: string | undefined },
+  where: string,
+): string | undefined {
+  if (!ref.namespaced && parent.namespace !== undefined)
+    throw invalid(where, `is cluster-scoped, and its parent is not: a ${ref.kind} cannot be its child.`);
+  if (!ref.namespaced) return undefined;
+  const wanted = namespace ?? parent.namespace;
+  if (wanted === undefined)
+    throw invalid(where, "needs metadata.namespace, since its parent is cluster-scoped.");
+  if (parent.namespace === undefined || wanted === parent.namespace) return wanted;
+  throw invalid(
+    where,
+    `is in the namespace ${wanted}, and its parent is in ${parent.namespace}: leave namespace out.`,
+  );
+}
+
+function keyIn(metadata: { readonly name: string; readonly namespace?: string | undefined }, where: string) {
+  try {
+    return objectKey(metadata);
+  } catch (error) {
+    throw invalid(where, `has no valid name: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const invalid = (where: string, problem: string): RetryError =>
+  new RetryError(`${where} ${problem}`, { reason: "InvalidResult" });
+
+/** `stringData` is never read back: the API server keeps it in `data`, as base64. */
+function withData({ stringData, ...secret }: NewObject): NewObject {
+  const texts = z.record(z.string(), z.string()).safeParse(stringData ?? {});
+  if (!texts.success) return { ...secret, stringData };
+  const data = Object.fromEntries(
+    Object.entries(texts.data).map(([name, text]) => [name, Buffer.from(text).toString("base64")]),
+  );
+  return { ...secret, data: { ...z.looseObject({}).catch({}).parse(secret["data"]), ...data } };
+}
+
+/** The value without fields that are undefined or null: an apply has no other way to leave a field out. */
+function withoutNothing(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNothing);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, part]) => part !== undefined && part !== null)
+      .map(([name, part]) => [name, withoutNothing(part)]),
+  );
+}

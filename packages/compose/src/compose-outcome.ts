@@ -1,0 +1,131 @@
+import {
+  type Announcement,
+  type Condition,
+  type Milliseconds,
+  readyCondition,
+  RetryError,
+  type StatusCondition,
+  TerminalError,
+} from "@drover/controller";
+import type { ChildReport } from "./apply-child.ts";
+import type { AppliedChild, AppliedWaves } from "./apply-waves.ts";
+import { titleOf } from "./child.ts";
+
+/** The condition of an object with children that others keep changing. */
+export const contestedCondition = "Contested";
+
+/** Most lines of a message: a status has to stay readable, and within the API server's limits. */
+const maxLines = 10;
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+/** One line for each child: `Deployment web: 1 of 3 replicas are available.` */
+function messageFor(
+  children: readonly AppliedChild[],
+  textOf: (child: AppliedChild) => string | undefined,
+): string {
+  const lines = children.flatMap((each) => {
+    const text = textOf(each);
+    return text === undefined ? [] : [`${titleOf(each.child.ref, each.child.object)}: ${sentence(text)}`];
+  });
+  const more = lines.length - maxLines;
+  return [...lines.slice(0, maxLines), ...(more > 0 ? [`And ${more} more.`] : [])].join(" ");
+}
+
+/**
+ * The error for children that the API server has refused, or that others change again and again. If no other attempt can
+ * help, the key is parked until the object changes.
+ */
+export function failureOf({ children }: AppliedWaves): Error | undefined {
+  const failed = children.flatMap(({ report }) => (report.did === "failed" ? [report] : []));
+  const isContested = children.some(({ report }) => report.did === "contested");
+  const [first] = failed;
+  const message = messageFor(children, ({ report }) => {
+    if (report.did === "failed") return report.why;
+    return report.did === "contested" ? `${change(report)}. ${advice}` : undefined;
+  });
+  if (first === undefined)
+    return isContested ? new RetryError(message, { reason: contestedCondition }) : undefined;
+  const retried = failed.find(({ isFinal }) => !isFinal);
+  return retried === undefined && !isContested
+    ? new TerminalError(message, { reason: first.reason })
+    : new RetryError(message, { reason: (retried ?? first).reason });
+}
+
+const advice =
+  "This happens again and again, so that it is set back ever more slowly: stop the other manager, or do not declare these fields.";
+
+/** Ready: true if all declared children exist, are as declared, and are ready. */
+export function readiness({ children, later }: AppliedWaves): Condition {
+  const waiting = messageFor(children, ({ notReady }) => notReady);
+  if (waiting === "") {
+    const message =
+      children.length === 0 ? "There are no children." : `All ${children.length} children are ready.`;
+    return { type: readyCondition, status: "True", reason: "Reconciled", message };
+  }
+  const rest = later.length === 0 ? "" : ` ${later.length} more children follow when these are ready.`;
+  return { type: readyCondition, status: "False", reason: "ChildrenNotReady", message: `${waiting}${rest}` };
+}
+
+/** The children that others had changed, with the managers and the fields, for a message; empty: none. */
+export const correctionsOf = ({ children }: AppliedWaves): string =>
+  messageFor(children, ({ report }) => (report.did === "corrected" ? change(report) : undefined));
+
+function change({ by }: Extract<ChildReport, { by: unknown }>): string {
+  if (by.length === 0) return "others have changed it";
+  const fields = by.map(({ field, manager }) => `${field} by ${JSON.stringify(manager)}`);
+  return `others have changed it: ${fields.join(", ")}`;
+}
+
+/** The condition Contested stays for this long after a correction, ms. */
+export const contestedFor = 60_000;
+
+/** The condition Contested after a run: of its corrections, or that of an earlier run, which stays for a while. */
+export function contestAfter(
+  corrections: string,
+  conditions: readonly StatusCondition[] | undefined,
+  now: Date,
+): { readonly condition: Condition; readonly left: Milliseconds } | undefined {
+  if (corrections !== "") {
+    const message = `Fields of children were set back. ${corrections}`;
+    const condition = {
+      type: contestedCondition,
+      status: "True",
+      reason: "ChildCorrected",
+      message,
+    } as const;
+    return { condition, left: contestedFor };
+  }
+  const found = conditions?.find(({ type, status }) => type === contestedCondition && status === "True");
+  if (found === undefined) return undefined;
+  const left = Date.parse(found.lastTransitionTime) + contestedFor - now.getTime();
+  const { type, status, reason, message } = found;
+  return left > 0 ? { condition: { type, status, reason, message }, left } : undefined;
+}
+
+/** The Events for what a run has done to children. */
+export function announcementsOf(
+  { children }: AppliedWaves,
+  pruned: readonly string[],
+): readonly Announcement[] {
+  const about = (reason: string, action: string, note: string): Announcement => ({
+    type: "Normal",
+    reason,
+    action,
+    note: sentence(note),
+  });
+  const words = {
+    created: ["ChildCreated", "Create", "is created"],
+    changed: ["ChildChanged", "Apply", "is changed"],
+    adopted: ["ChildAdopted", "Adopt", "is adopted"],
+  } as const;
+  const done = children.flatMap(({ child, report }) => {
+    const title = titleOf(child.ref, child.object);
+    if (report.did === "corrected")
+      return [about("ChildCorrected", "Apply", `${title} is set back: ${change(report)}`)];
+    if (report.did !== "created" && report.did !== "changed" && report.did !== "adopted") return [];
+    const [reason, action, text] = words[report.did];
+    return [about(reason, action, `${title} ${text}`)];
+  });
+  return [...done, ...pruned.map((line) => about("ChildRemoved", "Prune", line))];
+}

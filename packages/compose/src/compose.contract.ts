@@ -1,0 +1,511 @@
+import { builtin, connect, type KubeObject, managedFieldsOf } from "@drover/kube";
+import { testCluster, type TestCluster } from "@drover/testing";
+import { objectKey } from "@drover/controller";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Child, ChildObject, ChildSettings } from "./child.ts";
+import type { ComposeDefinition } from "./compose-controller.ts";
+import { controllerOfWebsites, kinds, Website, website, websiteKind, websites } from "./website.fixture.ts";
+
+const key = objectKey({ namespace: "default", name: "a" });
+const configMap = (data: Readonly<Record<string, string>>, name = "a"): ChildObject => ({
+  ...kinds.configMap,
+  metadata: { name },
+  data,
+});
+
+type Servers = NonNullable<Parameters<typeof testCluster>[1]>["servers"];
+
+/** What a composed controller promises, with any API server. The oracle is what a client of its own reads there. */
+export function composeContract(servers: () => Servers): void {
+  const open = async (controller: ReturnType<typeof controllerOfWebsites>) => {
+    const given = servers();
+    const cluster = await testCluster(() => controller, given && { servers: given });
+    onTestFinished(() => cluster.close());
+    const client = await connect({ ...cluster.server, fieldManager: "somebody" });
+    onTestFinished(() => client.close());
+    return {
+      cluster,
+      client,
+      as: (fieldManager: string) => client.guarded({ beforeWrite: () => undefined, fieldManager }),
+    };
+  };
+  /** A website whose children a test declares, and may change. */
+  const declaring = async (
+    children: readonly Child[],
+    more: Partial<ComposeDefinition<typeof Website>> = {},
+  ) => {
+    const declared = { children };
+    const opened = await open(controllerOfWebsites(() => declared, more));
+    await opened.cluster.apply(website({ html: "" }));
+    await opened.cluster.runUntilIdle();
+    /** Declares other children, and has the website run again. */
+    const declare = async (changed: readonly Child[]) => {
+      declared.children = changed;
+      await opened.cluster.apply(website({ html: String(Math.random()) }));
+      await opened.cluster.runUntilIdle();
+    };
+    return { ...opened, declare };
+  };
+  const get = (cluster: TestCluster, kind: keyof typeof kinds, name = "a") => cluster.get(kinds[kind], name);
+  const conditionOf = async (cluster: TestCluster, type: string) => {
+    const conditions = (await cluster.get(websiteKind, "a"))?.["status"];
+    return (conditions as { conditions?: { type: string }[] } | undefined)?.conditions?.find(
+      (one) => one.type === type,
+    );
+  };
+  const outcomes = (cluster: TestCluster): readonly string[] =>
+    cluster.runs.map(({ outcome }) => outcome.kind);
+
+  describe("children", () => {
+    test("are created, owned, and ready when their status says so", async () => {
+      const { cluster } = await open(websites);
+      const parent = await cluster.apply(website({ html: "Hi", replicas: 2, public: true }));
+      await cluster.runUntilIdle();
+      expect(await get(cluster, "configMap")).toMatchObject({
+        data: { "index.html": "Hi" },
+        metadata: {
+          labels: {
+            "drover.dev/controller": "websites.example.com",
+            "drover.dev/owner-uid": parent.metadata.uid,
+          },
+          ownerReferences: [{ ...websiteKind, name: "a", uid: parent.metadata.uid, controller: true }],
+        },
+      });
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        status: "False",
+        reason: "ChildrenNotReady",
+        message: "Deployment a: 0 of 2 replicas are updated.",
+      });
+      const { generation } = (await get(cluster, "deployment"))?.metadata ?? expect.fail();
+      const counts = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
+      await cluster.writeStatus({
+        ...kinds.deployment,
+        metadata: { name: "a" },
+        status: { ...counts, observedGeneration: generation },
+      });
+      await cluster.runUntilIdle();
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        status: "True",
+        message: "All 3 children are ready.",
+      });
+      expect(await cluster.get(websiteKind, "a")).toMatchObject({ status: { replicas: 2 } });
+    });
+
+    test("are changed and pruned by their declaration, and fields of others stay", async () => {
+      const { cluster, client } = await open(websites);
+      await cluster.apply(website({ html: "Hi", public: true }));
+      await cluster.runUntilIdle();
+      await client.patch(builtin.configMap, key, { type: "merge", body: { data: { theirs: "t" } } });
+      await cluster.apply(website({ html: "Ho", public: false }));
+      await cluster.runUntilIdle();
+      expect(await get(cluster, "configMap")).toMatchObject({ data: { "index.html": "Ho", theirs: "t" } });
+      expect(await get(cluster, "service")).toBeUndefined();
+      expect(await get(cluster, "deployment")).toBeDefined();
+    });
+
+    test("lose a field that is no longer declared", async () => {
+      const { cluster, declare } = await declaring([configMap({ a: "1", b: "1" })]);
+      await declare([configMap({ b: "1" })]);
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ b: "1" });
+    });
+
+    test("get no write when nothing has changed", async () => {
+      const { cluster } = await open(websites);
+      await cluster.apply(website({ html: "Hi", public: true }));
+      await cluster.runUntilIdle();
+      const versions = async () => {
+        const all = [
+          await get(cluster, "configMap"),
+          await get(cluster, "service"),
+          await get(cluster, "deployment"),
+        ];
+        return [...all, await cluster.get(websiteKind, "a")].map(
+          (object) => object?.metadata.resourceVersion,
+        );
+      };
+      const before = await versions();
+      const runs = cluster.runs.length;
+      await cluster.advance("11h"); // a resync
+      expect(cluster.runs.length).toBeGreaterThan(runs);
+      expect(await versions()).toEqual(before);
+    });
+
+    test("come again when they are deleted, by their name only if Drover's labels are lost", async () => {
+      const { cluster, client } = await declaring([configMap({ a: "1" })]);
+      await cluster.delete(kinds.configMap, "a");
+      await cluster.runUntilIdle();
+      const first = await get(cluster, "configMap");
+      expect(first?.["data"]).toEqual({ a: "1" });
+      const labels = { "drover.dev/owner-uid": null };
+      await client.patch(builtin.configMap, key, {
+        type: "merge",
+        body: { metadata: { labels }, data: { a: "2" } },
+      });
+      await cluster.runUntilIdle();
+      expect(await get(cluster, "configMap")).toMatchObject({
+        metadata: {
+          uid: first?.metadata.uid,
+          labels: { "drover.dev/owner-uid": expect.any(String) as string },
+        },
+        data: { a: "1" },
+      });
+    });
+
+    test("Secrets keep the text that is declared, and are not written again", async () => {
+      const secret: Child = {
+        ...kinds.secret,
+        metadata: { name: "a" },
+        stringData: { word: "ä" },
+        data: { b: "Yg==" },
+      };
+      const { cluster, declare } = await declaring([secret]);
+      const { metadata, ...rest } = (await get(cluster, "secret")) ?? expect.fail();
+      expect(rest["data"]).toEqual({ word: Buffer.from("ä").toString("base64"), b: "Yg==" });
+      await declare([secret]);
+      expect((await get(cluster, "secret"))?.metadata.resourceVersion).toBe(metadata.resourceVersion);
+    });
+  });
+
+  describe("objects of others", () => {
+    const foreign = { metadata: { name: "a", namespace: "default" }, data: { theirs: "t" } };
+
+    test("of the same name are left alone, and named in Ready", async () => {
+      const { cluster, client } = await open(
+        controllerOfWebsites(() => ({ children: [configMap({ a: "1" })] })),
+      );
+      const before = await client.create(builtin.configMap, foreign);
+      await cluster.apply(website({ html: "" }));
+      await cluster.advance("10s");
+      expect(await get(cluster, "configMap")).toEqual(before);
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        status: "False",
+        reason: "ChildNameTaken",
+        message: expect.stringMatching(
+          /^ConfigMap a: an object of this name exists already, and has no controller\./,
+        ) as string,
+      });
+      await client.delete(builtin.configMap, key);
+      await cluster.advance("10m");
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+    });
+
+    test("that belong to another controller are not even adopted, and are not pruned", async () => {
+      const owner = { apiVersion: "v1", kind: "Secret", name: "owner", uid: "u-1", controller: true };
+      const child: Child = { object: configMap({ a: "1" }), adopt: true };
+      const { cluster, client } = await open(controllerOfWebsites(() => ({ children: [child] })));
+      const metadata = { ...foreign.metadata, ownerReferences: [owner] };
+      const before = await client.create(builtin.configMap, { ...foreign, metadata });
+      await cluster.apply(website({ html: "" }));
+      await cluster.advance("10s");
+      expect(await get(cluster, "configMap")).toEqual(before);
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        message: expect.stringContaining("belongs to Secret owner") as string,
+      });
+    });
+
+    test("without a controller are adopted only if the child says so", async () => {
+      const child: Child = { object: configMap({ a: "1" }), adopt: true };
+      const { cluster, client } = await open(controllerOfWebsites(() => ({ children: [child] })));
+      const { uid } = (await client.create(builtin.configMap, foreign)).metadata;
+      const parent = await cluster.apply(website({ html: "" }));
+      await cluster.runUntilIdle();
+      expect(await get(cluster, "configMap")).toMatchObject({
+        metadata: { uid, ownerReferences: [{ uid: parent.metadata.uid }] },
+        data: { a: "1", theirs: "t" },
+      });
+    });
+
+    test("with labels like those of children, but without the controller reference, are not pruned", async () => {
+      const { cluster, client, declare } = await declaring([configMap({ a: "1" })]);
+      const { labels } = (await get(cluster, "configMap"))?.metadata ?? expect.fail();
+      await client.create(builtin.configMap, {
+        metadata: { name: "b", namespace: "default", labels },
+        data: {},
+      });
+      await declare([]);
+      expect(await get(cluster, "configMap")).toBeUndefined();
+      expect(await get(cluster, "configMap", "b")).toBeDefined();
+    });
+  });
+
+  describe("a field that somebody else changes", () => {
+    test("is set back; an Event and a condition name the manager and the field for a minute", async () => {
+      const { cluster, as } = await declaring([configMap({ a: "1" })]);
+      await as("kubectl-edit").patch(builtin.configMap, key, { type: "merge", body: { data: { a: "2" } } });
+      await cluster.advance("1s");
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+      const text = 'ConfigMap a: others have changed it: .data.a by "kubectl-edit".';
+      expect(await conditionOf(cluster, "Contested")).toMatchObject({
+        status: "True",
+        reason: "ChildCorrected",
+        message: `Fields of children were set back. ${text}`,
+      });
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "True" });
+      expect(cluster.announcements).toContainEqual(expect.objectContaining({ reason: "ChildCorrected" }));
+      await cluster.advance("1m");
+      expect(await conditionOf(cluster, "Contested")).toBeUndefined();
+    });
+
+    test("again and again slows the key down, and no change is lost", async () => {
+      const { cluster, as } = await declaring([configMap({ a: "1" })]);
+      const other = as("other");
+      let corrected = 0;
+      for (let i = 0; i < 50; i++) {
+        const value = (await get(cluster, "configMap"))?.["data"] as { a?: string };
+        if (value.a === "1") {
+          corrected++;
+          await other.patch(builtin.configMap, key, { type: "merge", body: { data: { a: `2-${i}` } } });
+        }
+        await cluster.advance("1s");
+      }
+      expect(corrected).toBeLessThan(20);
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "Contested" });
+      expect(JSON.stringify(await conditionOf(cluster, "Ready"))).toContain(".data.a");
+      await cluster.advance("10m");
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "True" });
+    });
+
+    test("that is not declared is no difference", async () => {
+      const { cluster, client } = await declaring([configMap({ a: "1" })]);
+      const body = {
+        metadata: { labels: { theirs: "t" }, annotations: { theirs: "t" } },
+        data: { theirs: "t" },
+      };
+      const { resourceVersion } = (await client.patch(builtin.configMap, key, { type: "merge", body }))
+        .metadata;
+      await cluster.runUntilIdle();
+      expect((await get(cluster, "configMap"))?.metadata.resourceVersion).toBe(resourceVersion);
+      expect(await conditionOf(cluster, "Contested")).toBeUndefined();
+    });
+  });
+
+  describe("waves", () => {
+    test("begin when all children of lower waves are ready", async () => {
+      const first: Child = { object: deployment("first"), wave: 1 };
+      const second: Child = { object: configMap({}, "second"), wave: 2 };
+      const { cluster } = await declaring([second, first, configMap({}, "zero")]);
+      expect(await get(cluster, "configMap", "zero")).toBeDefined();
+      expect(await get(cluster, "deployment", "first")).toBeDefined();
+      expect(await get(cluster, "configMap", "second")).toBeUndefined();
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        message:
+          "Deployment first: 0 of 1 replicas are updated. 1 more children follow when these are ready.",
+      });
+      await makeReady(cluster, "first");
+      await cluster.runUntilIdle();
+      expect(await get(cluster, "configMap", "second")).toBeDefined();
+    });
+
+    test("prune only when all waves are applied", async () => {
+      const { cluster, declare } = await declaring([configMap({}, "old")]);
+      await declare([deployment("new"), { object: configMap({}, "later"), wave: 1 }]);
+      expect(await get(cluster, "configMap", "old")).toBeDefined();
+      await makeReady(cluster, "new");
+      await cluster.runUntilIdle();
+      expect(await get(cluster, "configMap", "old")).toBeUndefined();
+    });
+  });
+
+  describe("an update", () => {
+    const withSelector = (app: string, update: ChildSettings["update"]): Child => ({
+      object: deployment("a", app),
+      update,
+    });
+
+    test("of an immutable field is refused, which Ready says, and parks the key", async () => {
+      const { cluster, declare } = await declaring([withSelector("one", "Apply")]);
+      await declare([withSelector("two", "Apply")]);
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "ChildInvalid" });
+      expect(await conditionOf(cluster, "Stalled")).toMatchObject({ status: "True" });
+      expect(outcomes(cluster).at(-1)).toBe("terminal");
+      expect(await selectorOf(cluster)).toBe("one");
+    });
+
+    test("with Recreate deletes the child, and creates it again", async () => {
+      const { cluster, client, declare } = await declaring([withSelector("one", "Recreate")]);
+      const before = await get(cluster, "deployment");
+      await declare([withSelector("two", "Recreate")]);
+      // Without a garbage collector a foreground deletion waits for its dependents.
+      await client
+        .patch(builtin.deployment, key, { type: "merge", body: { metadata: { finalizers: null } } })
+        .catch(() => undefined);
+      await cluster.runUntilIdle();
+      expect(await selectorOf(cluster)).toBe("two");
+      expect((await get(cluster, "deployment"))?.metadata.uid).not.toBe(before?.metadata.uid);
+    });
+
+    test("with OnDelete waits until somebody deletes the child", async () => {
+      const child = (value: string): Child => ({
+        object: configMap({ a: value }),
+        update: "OnDelete",
+      });
+      const { cluster, declare } = await declaring([child("1")]);
+      await declare([child("2")]);
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        status: "False",
+        reason: "ChildrenNotReady",
+      });
+      await cluster.delete(kinds.configMap, "a");
+      await cluster.runUntilIdle();
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "2" });
+    });
+
+    test("with Rolling changes one child after the other", async () => {
+      const child = (name: string, image: string): Child => ({
+        object: deployment(name, name, image),
+        update: "Rolling",
+      });
+      const names = ["a", "b", "c"];
+      const images = async (cluster: TestCluster) =>
+        Promise.all(names.map(async (name) => imageOf(await get(cluster, "deployment", name))));
+      const { cluster, declare } = await declaring(names.map((name) => child(name, "web:1")));
+      for (const name of names) await makeReady(cluster, name);
+      await cluster.runUntilIdle();
+      await declare(names.map((name) => child(name, "web:2")));
+      expect(await images(cluster)).toEqual(["web:2", "web:1", "web:1"]);
+      await makeReady(cluster, "a");
+      await cluster.runUntilIdle();
+      expect(await images(cluster)).toEqual(["web:2", "web:2", "web:1"]);
+      await makeReady(cluster, "b");
+      await cluster.runUntilIdle();
+      expect(await images(cluster)).toEqual(["web:2", "web:2", "web:2"]);
+    });
+  });
+
+  describe("a child that outlives its parent", () => {
+    const kept = (deletion: "Orphan" | "Retain"): Child => ({
+      object: configMap({ a: "1" }),
+      deletion,
+    });
+
+    test.each(["Orphan", "Retain"] as const)("%s: it stays without an owner", async (deletion) => {
+      const { cluster } = await declaring([kept(deletion), configMap({ gone: "1" }, "gone")]);
+      expect((await cluster.get(websiteKind, "a"))?.metadata.finalizers).toEqual([
+        "drover.dev/websites.example.com",
+      ]);
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect(await cluster.get(websiteKind, "a")).toBeUndefined();
+      const left = (await get(cluster, "configMap")) ?? expect.fail();
+      expect(left["data"]).toEqual({ a: "1" });
+      expect(left.metadata.ownerReferences ?? []).toEqual([]);
+      const marks = Object.keys({ ...left.metadata.labels, ...left.metadata.annotations });
+      expect(marks.some((name) => name.startsWith("drover.dev/"))).toBe(deletion === "Retain");
+    });
+
+    test("Orphan: is released when it is no longer declared", async () => {
+      const { cluster, declare } = await declaring([kept("Orphan")]);
+      await declare([]);
+      const left = (await get(cluster, "configMap")) ?? expect.fail();
+      expect(left.metadata.ownerReferences ?? []).toEqual([]);
+      expect(Object.keys(left.metadata.labels ?? {})).toEqual([]);
+    });
+
+    test("Retain: stays, and is used again by the next parent", async () => {
+      const { cluster, declare } = await declaring([kept("Retain")]);
+      const { uid } = (await get(cluster, "configMap"))?.metadata ?? expect.fail();
+      await declare([]);
+      expect((await get(cluster, "configMap"))?.metadata.uid).toBe(uid);
+      await declare([kept("Retain")]);
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      await cluster.apply(website({ html: "again" }));
+      await cluster.runUntilIdle();
+      expect((await get(cluster, "configMap"))?.metadata.uid).toBe(uid);
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "True" });
+    });
+  });
+
+  describe("a declaration that is not valid", () => {
+    test.each<[string, readonly unknown[], RegExp]>([
+      [
+        "another kind",
+        [{ apiVersion: "v1", kind: "Pod", metadata: { name: "a" } }],
+        /children\[0\] is of the kind v1 Pod.*It owns v1 ConfigMap/,
+      ],
+      ["no name", [{ ...kinds.configMap, metadata: {} }], /children\[0\] is not valid: [^]*metadata.name/],
+      ["a slash in the name", [configMap({}, "a/b")], /children\[0\] has no valid name/],
+      [
+        "another namespace",
+        [{ ...kinds.configMap, metadata: { name: "a", namespace: "other" } }],
+        /is in the namespace other/,
+      ],
+      ["an owner", [{ ...kinds.configMap, metadata: { name: "a", ownerReferences: [] } }], /ownerReferences/],
+      [
+        "Drover's labels",
+        [{ ...kinds.configMap, metadata: { name: "a", labels: { "drover.dev/x": "1" } } }],
+        /Drover's own/,
+      ],
+      ["the same child twice", [configMap({}), configMap({ a: "1" })], /ConfigMap a is declared twice/],
+      ["an unknown setting", [{ object: configMap({}), wafe: 1 }], /wafe/],
+      ["text", ["text"], /children\[0\] is not valid/],
+      ["nothing", [null], /children\[0\] is not valid/],
+    ])("%s: Ready says so, and nothing is written", async (_, children, message) => {
+      const { cluster } = await open(
+        controllerOfWebsites(() => ({ children: children as readonly Child[] })),
+      );
+      await cluster.apply(website({ html: "" }));
+      await cluster.advance("1s");
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        status: "False",
+        reason: "InvalidResult",
+        message: expect.stringMatching(message) as string,
+      });
+      expect(await get(cluster, "configMap")).toBeUndefined();
+    });
+  });
+
+  test("fields belong to the field manager of the controller", async () => {
+    const { cluster } = await declaring([configMap({ a: "1" })]);
+    const entries = managedFieldsOf((await get(cluster, "configMap")) ?? expect.fail());
+    expect(entries.map(({ manager, operation }) => [manager, operation])).toEqual([
+      ["drover.dev/websites.example.com", "Apply"],
+    ]);
+  });
+
+  test("a refused permission is in Ready, and the other children are applied", async () => {
+    const { cluster } = await open(
+      controllerOfWebsites(() => ({ children: [configMap({}, "ok"), bad, configMap({}, "later")] })),
+    );
+    await cluster.apply(website({ html: "" }));
+    await cluster.advance("1s");
+    expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "ChildInvalid" });
+    for (const name of ["ok", "later"]) expect(await get(cluster, "configMap", name)).toBeDefined();
+  });
+}
+
+const bad: ChildObject = { ...kinds.service, metadata: { name: "bad" }, spec: { ports: [{ port: 0 }] } };
+
+function deployment(name: string, app = name, image = "web:1"): ChildObject {
+  const labels = { app };
+  return {
+    ...kinds.deployment,
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "web", image }] } },
+    },
+  };
+}
+
+async function makeReady(cluster: TestCluster, name: string): Promise<void> {
+  const { metadata } =
+    (await cluster.get(kinds.deployment, name)) ?? expect.fail(`There is no Deployment ${name}.`);
+  const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
+  await cluster.writeStatus({
+    ...kinds.deployment,
+    metadata: { name },
+    status: { ...counts, observedGeneration: metadata.generation },
+  });
+}
+
+const selectorOf = async (cluster: TestCluster): Promise<unknown> => {
+  const spec = (await cluster.get(kinds.deployment, "a"))?.["spec"];
+  return (spec as { selector: { matchLabels: { app: string } } }).selector.matchLabels.app;
+};
+
+const imageOf = (object: KubeObject | undefined): unknown =>
+  (object?.["spec"] as { template: { spec: { containers: { image: string }[] } } } | undefined)?.template.spec
+    .containers[0]?.image;

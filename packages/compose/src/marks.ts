@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import type { ObjectMetadata } from "@drover/controller";
+import { canonicalJson } from "@drover/json";
+import { isControlledBy, type KubeObject, type NewObject } from "@drover/kube";
+import type { ChildSettings } from "./child.ts";
+import { correctedAnnotation } from "./correction.ts";
+
+/** Labels of a child: the controller that has made it, and the uid of its parent. `list` selects by them. */
+export const childLabels = (controller: string, parent: Pick<ObjectMetadata, "uid">) => ({
+  "drover.dev/controller": controller,
+  "drover.dev/owner-uid": parent.uid,
+});
+export type ChildLabels = Readonly<ReturnType<typeof childLabels>>;
+
+/** Labels and annotations that begin so are Drover's. */
+export const markPrefix = "drover.dev/";
+
+/** The annotation with the hash of what was applied last. If it differs, the child is to be applied. */
+const appliedAnnotation = "drover.dev/applied";
+
+/**
+ * The annotation with the `deletion` of a child that is not deleted. The function no longer declares a child that is
+ * removed, so that its setting must be on the child.
+ */
+const deletionAnnotation = "drover.dev/deletion";
+
+/** The labels and annotations that `Orphan` removes. */
+export const allMarks = {
+  labels: ["drover.dev/controller", "drover.dev/owner-uid"],
+  annotations: [appliedAnnotation, deletionAnnotation, correctedAnnotation],
+} as const;
+
+/** The object with Drover's marks, and the hash among them. */
+export function withMarks(
+  object: NewObject,
+  labels: Readonly<Record<string, string>>,
+  deletion: NonNullable<ChildSettings["deletion"]>,
+): { readonly object: NewObject; readonly hash: string } {
+  const { metadata } = object;
+  const annotations = {
+    ...metadata.annotations,
+    ...(deletion !== "Delete" && { [deletionAnnotation]: deletion }),
+  };
+  const marked = {
+    ...object,
+    metadata: { ...metadata, labels: { ...metadata.labels, ...labels }, annotations },
+  };
+  const hash = createHash("sha256").update(canonicalJson(marked)).digest("hex").slice(0, 32);
+  return {
+    hash,
+    object: {
+      ...marked,
+      metadata: { ...marked.metadata, annotations: { ...annotations, [appliedAnnotation]: hash } },
+    },
+  };
+}
+
+export const appliedHash = ({ metadata }: KubeObject): string | undefined =>
+  metadata.annotations?.[appliedAnnotation];
+
+/** What becomes of an existing child that is no longer declared. */
+export function deletionOf({ metadata }: KubeObject): NonNullable<ChildSettings["deletion"]> {
+  const text = metadata.annotations?.[deletionAnnotation];
+  return text === "Orphan" || text === "Retain" ? text : "Delete";
+}
+
+/** True if the object is a child of this parent that this controller has made. */
+export const isChild = (
+  { metadata }: KubeObject,
+  labels: ChildLabels,
+  parent: Pick<ObjectMetadata, "uid">,
+): boolean =>
+  isControlledBy(metadata, parent) &&
+  Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value);
+
+/** True if an earlier parent of this controller has left the object, with `Retain`. */
+export const isRetained = (object: KubeObject, labels: ChildLabels): boolean =>
+  deletionOf(object) === "Retain" &&
+  object.metadata.labels?.["drover.dev/controller"] === labels["drover.dev/controller"];

@@ -1,0 +1,75 @@
+import { canonicalJson } from "@drover/json";
+import { isControlledBy, type KubeObject } from "@drover/kube";
+import type { ObjectMetadata } from "@drover/controller";
+import { appliedHash } from "./marks.ts";
+import type { DesiredChild } from "./child.ts";
+
+/** Whether a child has to be applied, and why: its declaration has changed, or others have changed the child. */
+export type Difference = "none" | "declared" | "drifted";
+
+/**
+ * Decides without a request whether an apply would change a child. Fields that the function does not declare are not
+ * compared.
+ *
+ * It may be wrong in one direction only: the server may write a value in another way (`1000m` as `1`), or others may
+ * have added items to a list. Then an apply changes nothing, and `remember` spares the next one.
+ */
+export interface Comparison {
+  compare(child: DesiredChild, live: KubeObject, parent: ObjectMetadata): Difference;
+  /** @param live the child as an apply that changes nothing returns it. */
+  remember(child: DesiredChild, live: KubeObject): void;
+}
+
+/** Most children that are remembered: one takes about 200 bytes. */
+const maxRemembered = 20_000;
+
+/** A comparison with a memory, which may be lost at any time. */
+export function openComparison(): Comparison {
+  /** By the uid of a child: the declared fields as the server has written them. */
+  const memory = new Map<string, string>();
+  return {
+    compare(child, live, parent) {
+      if (appliedHash(live) !== child.hash) return "declared";
+      if (!isControlledBy(live.metadata, parent)) return "drifted";
+      if (contains(live, child.object)) return "none";
+      return memory.get(live.metadata.uid) === shapeOf(child, live) ? "none" : "drifted";
+    },
+    remember(child, live) {
+      if (contains(live, child.object)) return;
+      memory.delete(live.metadata.uid);
+      memory.set(live.metadata.uid, shapeOf(child, live));
+      for (const oldest of memory.keys()) {
+        if (memory.size <= maxRemembered) break;
+        memory.delete(oldest);
+      }
+    },
+  };
+}
+
+const shapeOf = ({ hash, object }: DesiredChild, live: KubeObject): string =>
+  `${hash} ${canonicalJson(projection(live, object))}`;
+
+/** True if the live value has all declared fields, with these values. */
+function contains(live: unknown, declared: unknown): boolean {
+  if (Array.isArray(declared)) {
+    if (!Array.isArray(live)) return live === undefined && declared.length === 0;
+    return live.length === declared.length && declared.every((part, i) => contains(live[i], part));
+  }
+  if (typeof declared !== "object" || declared === null) return live === declared;
+  const fields = Object.entries(declared);
+  // The server leaves empty objects out.
+  if (live === undefined) return fields.length === 0;
+  if (typeof live !== "object" || live === null || Array.isArray(live)) return false;
+  const present = new Map(Object.entries(live));
+  return fields.every(([name, part]) => contains(present.get(name), part));
+}
+
+/** The live values of the declared fields. Lists are taken whole. */
+function projection(live: unknown, declared: unknown): unknown {
+  if (typeof declared !== "object" || declared === null || Array.isArray(declared)) return live;
+  if (typeof live !== "object" || live === null || Array.isArray(live)) return live;
+  const present = new Map(Object.entries(live));
+  return Object.fromEntries(
+    Object.entries(declared).map(([name, part]) => [name, projection(present.get(name), part)]),
+  );
+}
