@@ -1,5 +1,5 @@
 /**
- * The fault scenarios of our workload functions, and of load balancers, on a real API server, with kube-controller-manager's garbage collector
+ * The fault scenarios of our workload functions, of load balancers and of composed controllers, on a real API server, with kube-controller-manager's garbage collector
  * beside it: `npm run faults:functions`, or `npm run faults:functions -- rolled` for one of them. In `npm test` they run on
  * the sandbox.
  */
@@ -8,10 +8,11 @@ import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { reportFaults, sharedServer } from "@drover/testing";
 import { recreated, rolled } from "../../functions/deployment/src/deployment.faults.ts";
 import { followed } from "../../functions/load-balancer/src/load-balancer.faults.ts";
+import { composed, waves } from "../../packages/compose/src/compose.faults.ts";
 import { adopted, scaled } from "../../functions/replicaset/src/replica-set.faults.ts";
 import { untilCollected } from "./until-collected.ts";
 
-const scenarios = { adopted, scaled, recreated, rolled, followed };
+const scenarios = { adopted, scaled, recreated, rolled, followed, composed, waves };
 const named = process.argv.slice(2);
 const chosen = Object.entries(scenarios).filter(([name]) => named.length === 0 || named.includes(name));
 if (chosen.length < named.length) {

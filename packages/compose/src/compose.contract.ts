@@ -4,7 +4,14 @@ import { objectKey } from "@drover/controller";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Child, ChildObject, ChildSettings } from "./child.ts";
 import type { ComposeDefinition } from "./compose-controller.ts";
-import { controllerOfWebsites, kinds, Website, website, websiteKind, websites } from "./website.fixture.ts";
+import {
+  controllerOfWebsites,
+  kinds,
+  type Website,
+  website,
+  websiteKind,
+  websites,
+} from "./website.fixture.ts";
 
 const key = objectKey({ namespace: "default", name: "a" });
 const configMap = (data: Readonly<Record<string, string>>, name = "a"): ChildObject => ({
@@ -58,7 +65,7 @@ export function composeContract(servers: () => Servers): void {
 
   describe("children", () => {
     test("are created, owned, and ready when their status says so", async () => {
-      const { cluster } = await open(websites);
+      const { cluster } = await open(websites());
       const parent = await cluster.apply(website({ html: "Hi", replicas: 2, public: true }));
       await cluster.runUntilIdle();
       expect(await get(cluster, "configMap")).toMatchObject({
@@ -92,7 +99,7 @@ export function composeContract(servers: () => Servers): void {
     });
 
     test("are changed and pruned by their declaration, and fields of others stay", async () => {
-      const { cluster, client } = await open(websites);
+      const { cluster, client } = await open(websites());
       await cluster.apply(website({ html: "Hi", public: true }));
       await cluster.runUntilIdle();
       await client.patch(builtin.configMap, key, { type: "merge", body: { data: { theirs: "t" } } });
@@ -110,7 +117,7 @@ export function composeContract(servers: () => Servers): void {
     });
 
     test("get no write when nothing has changed", async () => {
-      const { cluster } = await open(websites);
+      const { cluster } = await open(websites());
       await cluster.apply(website({ html: "Hi", public: true }));
       await cluster.runUntilIdle();
       const versions = async () => {

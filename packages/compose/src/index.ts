@@ -4,22 +4,18 @@
  * Controllers that declare the children of an object, and leave the rest to Drover. `composeController` makes a
  * controller of a function `compose`, which returns the children that should exist; it has no client, and no effects.
  *
- * One run goes through these files in their order:
+ * One run (`composer.ts`) goes through these files in their order:
  *
  * - `observe-children.ts` finds the children that exist, by their labels and their controller reference;
  * - `checked-children.ts` checks what `compose` has returned;
  * - `apply-waves.ts` goes through the children, wave by wave (`readiness.ts` says when a child is ready), and
- *   `apply-child.ts` makes one as it is declared, if `satisfied.ts` finds a difference;
+ *   `apply-child.ts` makes one as it is declared, if `satisfied.ts` finds a difference; `correction.ts` slows down the
+ *   corrections of a child that others keep changing;
  * - `prune.ts` deletes or releases the children that are no longer declared;
  * - `compose-outcome.ts` makes conditions and Events of what was done.
  *
  * `marks.ts` has the labels and annotations by which children are found again.
  */
 export type { Child, ChildObject, ChildSettings } from "./child.ts";
-export {
-  type ComposeContext,
-  composeController,
-  type ComposeDefinition,
-  type ComposeResult,
-  type ObservedChildren,
-} from "./compose-controller.ts";
+export { type ComposeContext, composeController, type ComposeDefinition } from "./compose-controller.ts";
+export { type Composer, type ComposeResult, type ObservedChildren, openComposer } from "./composer.ts";

@@ -5,27 +5,21 @@ const number = z.number().catch(0);
 const conditionsSchema = z
   .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().catch("") }))
   .catch([]);
-const statusSchema = z
-  .looseObject({
-    observedGeneration: z.number().optional(),
-    replicas: number,
-    updatedReplicas: number,
-    readyReplicas: number,
-    availableReplicas: number,
-    desiredNumberScheduled: number,
-    updatedNumberScheduled: number,
-    numberAvailable: number,
-    phase: z.string().catch(""),
-    conditions: conditionsSchema,
-    currentRevision: z.string().catch(""),
-    updateRevision: z.string().catch(""),
-    loadBalancer: z.looseObject({ ingress: z.array(z.unknown()).catch([]) }).catch({ ingress: [] }),
-  })
-  .catch({
-    ...{ replicas: 0, updatedReplicas: 0, readyReplicas: 0, availableReplicas: 0, desiredNumberScheduled: 0 },
-    ...{ updatedNumberScheduled: 0, numberAvailable: 0, phase: "", conditions: [], currentRevision: "" },
-    ...{ updateRevision: "", loadBalancer: { ingress: [] } },
-  });
+const statusSchema = z.looseObject({
+  observedGeneration: z.number().optional(),
+  replicas: number,
+  updatedReplicas: number,
+  readyReplicas: number,
+  availableReplicas: number,
+  desiredNumberScheduled: number,
+  updatedNumberScheduled: number,
+  numberAvailable: number,
+  phase: z.string().catch(""),
+  conditions: conditionsSchema,
+  currentRevision: z.string().catch(""),
+  updateRevision: z.string().catch(""),
+  loadBalancer: z.looseObject({ ingress: z.array(z.unknown()).catch([]) }).catch({ ingress: [] }),
+});
 type Status = z.output<typeof statusSchema>;
 
 /**
@@ -39,23 +33,23 @@ type Status = z.output<typeof statusSchema>;
  */
 export function notReadyReason(object: KubeObject): string | undefined {
   if (object.metadata.deletionTimestamp !== undefined) return "it is being deleted";
-  const status = statusSchema.parse(object["status"] ?? {});
+  const status = statusSchema.parse(objectIn(object, "status"));
   const { generation } = object.metadata;
   const isBehind = generation !== undefined && (status.observedGeneration ?? generation) !== generation;
   if (isBehind) return "its newest change has not been observed yet";
   const rule = rules.get(`${object.apiVersion} ${object.kind}`);
-  return rule === undefined ? byConditions(status) : rule(status, specOf(object));
+  return rule === undefined ? byConditions(status) : rule(status, specSchema.parse(objectIn(object, "spec")));
 }
 
 type Spec = z.output<typeof specSchema>;
-const specSchema = z
-  .looseObject({
-    replicas: z.number().catch(1),
-    type: z.string().catch(""),
-    updateStrategy: z.looseObject({ type: z.string().catch("") }).catch({ type: "" }),
-  })
-  .catch({ replicas: 1, type: "", updateStrategy: { type: "" } });
-const specOf = (object: KubeObject): Spec => specSchema.parse(object["spec"] ?? {});
+const specSchema = z.looseObject({
+  replicas: z.number().catch(1),
+  type: z.string().catch(""),
+  updateStrategy: z.looseObject({ type: z.string().catch("") }).catch({ type: "" }),
+});
+
+const objectIn = (object: KubeObject, field: string): object =>
+  z.looseObject({}).catch({}).parse(object[field]);
 
 const counted = (have: number, want: number, what: string): string | undefined =>
   have < want ? `${have} of ${want} ${what}` : undefined;

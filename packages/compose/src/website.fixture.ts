@@ -39,37 +39,38 @@ export const controllerOfWebsites = (
 ) => composeController({ for: Website, owns, retry: { first: "1s", longest: "5m" }, ...more, compose });
 
 /** A ConfigMap with the page, a Deployment that shows it, and a Service if the website is public. */
-export const websites = controllerOfWebsites(({ metadata: { name }, spec, children }) => {
-  const labels = { app: name };
-  const page: Child = { ...kinds.configMap, metadata: { name }, data: { "index.html": spec.html } };
-  const container = {
-    name: "web",
-    image: "web:1",
-    ports: [{ containerPort: 80 }],
-    volumeMounts: [{ name: "page", mountPath: "/page" }],
-    resources: { requests: { cpu: "1000m" } },
-  };
-  const deployment: Child = {
-    ...kinds.deployment,
-    metadata: { name, labels },
-    spec: {
-      replicas: spec.replicas,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: { containers: [container], volumes: [{ name: "page", configMap: { name } }] },
+export const websites = () =>
+  controllerOfWebsites(({ metadata: { name }, spec, children }) => {
+    const labels = { app: name };
+    const page: Child = { ...kinds.configMap, metadata: { name }, data: { "index.html": spec.html } };
+    const container = {
+      name: "web",
+      image: "web:1",
+      ports: [{ containerPort: 80 }],
+      volumeMounts: [{ name: "page", mountPath: "/page" }],
+      resources: { requests: { cpu: "1000m" } },
+    };
+    const deployment: Child = {
+      ...kinds.deployment,
+      metadata: { name, labels },
+      spec: {
+        replicas: spec.replicas,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [container], volumes: [{ name: "page", configMap: { name } }] },
+        },
       },
-    },
-  };
-  const service: Child = {
-    ...kinds.service,
-    metadata: { name },
-    spec: { selector: labels, ports: [{ port: 80 }] },
-  };
-  const status = children.get(builtin.deployment, name)?.["status"];
-  const replicas = z.looseObject({ replicas: z.int().optional() }).parse(status ?? {}).replicas;
-  return {
-    children: [page, deployment, ...(spec.public ? [service] : [])],
-    status: { ...(replicas !== undefined && { replicas }) },
-  };
-});
+    };
+    const service: Child = {
+      ...kinds.service,
+      metadata: { name },
+      spec: { selector: labels, ports: [{ port: 80 }] },
+    };
+    const status = children.get(builtin.deployment, name)?.["status"];
+    const replicas = z.looseObject({ replicas: z.int().optional() }).parse(status ?? {}).replicas;
+    return {
+      children: [page, deployment, ...(spec.public ? [service] : [])],
+      status: { ...(replicas !== undefined && { replicas }) },
+    };
+  });

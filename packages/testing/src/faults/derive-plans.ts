@@ -20,7 +20,7 @@ export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Te
       { kind: "crash", when: "before", write },
       { kind: "crash", when: "after", write },
       { kind: "lost answer", write },
-      ...(mayBeInterfered(call) ? [{ kind: "interfered", write } as const] : []),
+      ...(mayBeInterfered(scenarioRun, call) ? [{ kind: "interfered", write } as const] : []),
       { kind: "refused", status: refusalOf(call), write },
     ]),
     ...downtimePlans(scenario, scenarioRun, writes),
@@ -85,8 +85,11 @@ function commonParts(a: string, b: string): string {
   return parts.map((part, i) => (part === others[i] ? part : anyName)).join("");
 }
 
-const mayBeInterfered = ({ name, verb }: ProxiedCall): boolean =>
-  name !== "" && ["update", "patch", "delete"].includes(verb);
+/** An apply that creates its object has none that others could change before it. */
+function mayBeInterfered({ calls }: ScenarioRun, call: ProxiedCall): boolean {
+  const created = calls.find((one) => one.call === call)?.server?.status === 201;
+  return call.name !== "" && !created && ["update", "patch", "delete"].includes(call.verb);
+}
 
 function refusalOf({ resource, verb }: ProxiedCall): 409 | 500 | 503 {
   if (resource === "") return 503;

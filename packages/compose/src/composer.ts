@@ -1,0 +1,169 @@
+import {
+  ConflictError,
+  type Controller,
+  fieldManagerOf,
+  finalizerOf,
+  parseDuration,
+  readyCondition,
+  type ReconcileContext,
+  type ReconcileResult,
+  type Resource,
+} from "@drover/controller";
+import { keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
+import type { ApplyContext } from "./apply-child.ts";
+import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
+import { checkedChildren, type Parent } from "./checked-children.ts";
+import { type Child, childId, type DesiredChild, type ObservedChild } from "./child.ts";
+import { announcementsOf, contestAfter, correctionsOf, failureOf, readiness } from "./compose-outcome.ts";
+import { childLabels, deletionOf } from "./marks.ts";
+import { observeChildren } from "./observe-children.ts";
+import { outlivesParent, pruneChildren, release } from "./prune.ts";
+import { type Comparison, openComparison } from "./satisfied.ts";
+
+/** The children of an object as they exist, of all kinds that the controller owns. */
+export interface ObservedChildren {
+  readonly all: readonly KubeObject[];
+  /** A child by its kind and name, in the namespace of its parent. */
+  get(ref: ResourceRef, name: string): KubeObject | undefined;
+}
+
+/** What should exist for an object. */
+export interface ComposeResult<R extends Resource> extends Pick<
+  ReconcileResult<R>,
+  "status" | "conditions" | "requeueAfter"
+> {
+  /** All children. Those that were declared before and are left out now are deleted, or as their `deletion` says. */
+  readonly children: readonly Child[];
+}
+
+/** Keeps the children of the objects of one controller. */
+export interface Composer<R extends Resource> {
+  /** One run: finds the children, calls `compose` with them, and makes them as it declares. */
+  reconcile(
+    context: ReconcileContext<R>,
+    compose: (children: ObservedChildren) => Promise<ComposeResult<R>> | ComposeResult<R>,
+  ): Promise<ReconcileResult<R>>;
+  /** Releases the children that outlive their parent; the garbage collector deletes all others with it. */
+  release(context: ReconcileContext<R>): Promise<void>;
+}
+
+/** A composer, for callers that define the controller themselves. */
+export function openComposer<R extends Resource>(controller: ComposedController<R>): Composer<R> {
+  const comparison = openComparison();
+  return {
+    reconcile: (context, compose) => composeOnce({ context, controller, comparison }, compose),
+    release: (context) => releaseAll({ context, controller, comparison }),
+  };
+}
+
+type ComposedController<R extends Resource> = Pick<Controller<R>, "name" | "for" | "owns">;
+
+interface ComposeRun<R extends Resource> {
+  readonly context: ReconcileContext<R>;
+  readonly controller: ComposedController<R>;
+  readonly comparison: Comparison;
+}
+
+async function composeOnce<R extends Resource>(
+  run: ComposeRun<R>,
+  compose: Parameters<Composer<R>["reconcile"]>[1],
+): Promise<ReconcileResult<R>> {
+  const { client, metadata, signal, announce } = run.context;
+  const parent = parentOf(run);
+  const observed = await observeChildren(client, parent, signal);
+  const result = await compose(observedChildren(observed, metadata.namespace));
+  signal.throwIfAborted();
+  const desired = checkedChildren(parent, result.children);
+  await requireFinalizer(run, desired);
+  const applying = applyContext(run, parent);
+  const applied = await applyWaves(applying, desired, observed);
+  const failure = failureOf(applied);
+  const isComplete = failure === undefined && applied.later.length === 0;
+  const pruned = isComplete ? await pruneChildren(applying, desired, observed) : [];
+  for (const each of announcementsOf(applied, pruned)) announce(each);
+  if (failure !== undefined) throw failure;
+  return withConditions(run, result, applied);
+}
+
+function withConditions<R extends Resource>(
+  { context: { status: before, now } }: ComposeRun<R>,
+  { status, conditions = [], requeueAfter }: ComposeResult<R>,
+  applied: AppliedWaves,
+): ReconcileResult<R> {
+  const ready = conditions.some(({ type }) => type === readyCondition) ? [] : [readiness(applied)];
+  const contest = contestAfter(correctionsOf(applied), before.conditions, now());
+  const again = earliest(requeueAfter, contest?.left);
+  return {
+    ...(status !== undefined && { status }),
+    conditions: [...ready, ...conditions, ...(contest === undefined ? [] : [contest.condition])],
+    ...(again !== undefined && { requeueAfter: again }),
+  };
+}
+
+function earliest(requeueAfter: ReconcileResult<Resource>["requeueAfter"], left: number | undefined) {
+  if (left === undefined) return requeueAfter;
+  const wanted = requeueAfter === undefined ? left : Math.min(left, parseDuration(requeueAfter));
+  return `${Math.max(1_000, Math.ceil(wanted))}ms` as const;
+}
+
+/** The parent gets the finalizer before the first child that outlives it exists. */
+async function requireFinalizer<R extends Resource>(
+  { context, controller }: ComposeRun<R>,
+  desired: readonly DesiredChild[],
+): Promise<void> {
+  const finalizer = finalizerOf(controller.name);
+  const { finalizers = [], uid, resourceVersion } = context.metadata;
+  if (desired.every(({ deletion }) => deletion === "Delete") || finalizers.includes(finalizer)) return;
+  const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, finalizer] } };
+  await context.client.patch(
+    refOf(controller.for),
+    context.key,
+    { type: "merge", body },
+    { signal: context.signal },
+  );
+  throw new ConflictError(
+    `The finalizer ${finalizer} was added; the run is repeated with the changed object.`,
+  );
+}
+
+async function releaseAll<R extends Resource>(run: ComposeRun<R>): Promise<void> {
+  const parent = parentOf(run);
+  const observed = await observeChildren(run.context.client, parent, run.context.signal);
+  for (const child of observed.values()) {
+    const deletion = deletionOf(child.object);
+    if (deletion !== "Delete" && outlivesParent(child))
+      await release(applyContext(run, parent), child, deletion);
+  }
+}
+
+const parentOf = <R extends Resource>({ context, controller }: ComposeRun<R>): Parent => ({
+  metadata: context.metadata,
+  owns: controller.owns,
+  labels: childLabels(controller.name, context.metadata),
+});
+
+const applyContext = <R extends Resource>(
+  { context: { client, metadata, now, signal }, controller, comparison }: ComposeRun<R>,
+  { labels }: Parent,
+): ApplyContext => ({
+  client,
+  metadata,
+  labels,
+  fieldManager: fieldManagerOf(controller.name),
+  comparison,
+  now,
+  signal,
+});
+
+function observedChildren(
+  observed: ReadonlyMap<string, ObservedChild>,
+  namespace: string | undefined,
+): ObservedChildren {
+  return {
+    all: [...observed.values()].map(({ object }) => object),
+    get(ref, name) {
+      const metadata = ref.namespaced && namespace !== undefined ? { namespace, name } : { name };
+      return observed.get(childId({ ref, key: keyOf({ metadata }) }))?.object;
+    },
+  };
+}
