@@ -75,7 +75,7 @@ const mayImport = {
   cli: ["controller", "deployer", "json", "kube", "queue", "runtime", "testing", "testing/fault-proxy"],
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
   deployer: ["controller", "kube", "queue", "runtime", "timers"],
-  gateway: ["controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
+  gateway: ["compose", "controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
   demo: ["controller", "kube", "local-servers", "process-kubelet", "queue", "runtime", "s3-bucket", "timers"],
   "sandbox-server": ["runtime", "sandbox"],
   "client-go-queue": ["local-servers"],

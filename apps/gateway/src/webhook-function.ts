@@ -1,5 +1,6 @@
 import {
   controllerNamePattern,
+  type OwnedKind,
   type QueueName,
   queueOf,
   type ReconcileFunctionSpec,
@@ -25,6 +26,9 @@ export interface WebhookFunction {
   readonly url?: string | undefined;
   readonly path: string;
   readonly finalizes: boolean;
+  /** True if it declares children, of the kinds that it owns. */
+  readonly composes: boolean;
+  readonly owns: readonly OwnedKind[];
   /** True if runs may get cached objects, and leave them for the next run. */
   readonly copies: boolean;
   /** True if changes of other kinds, or events from outside the cluster, wake its keys. */
@@ -110,6 +114,8 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     url: webhook?.url,
     path: webhook?.path ?? "/",
     finalizes: webhook?.finalizes ?? false,
+    composes: webhook?.composes ?? false,
+    owns: webhook?.composes === true ? (spec.owns ?? []).map(ownedKind) : [],
     copies: spec.copies ?? false,
     isWokenByOthers: [spec.owns, spec.watches, spec.hooks].some((those = []) => those.length > 0),
     concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
@@ -118,6 +124,19 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     revision: rolloutSchema.safeParse(object["status"]).data?.rollout.revision ?? 0,
   };
 }
+
+/** The kind alone: which of its objects wake a key is the bridge's affair. */
+const ownedKind = ({
+  group,
+  version,
+  kind,
+  plural,
+  scope,
+  copies = false,
+}: NonNullable<ReconcileFunctionSpec["owns"]>[number]): OwnedKind => ({
+  kind: { group, version, kind, plural, scope },
+  copies,
+});
 
 /** The resource of a foreign kind, with any spec and status. */
 function resourceOf({ group, version, kind, plural, scope }: ReconcileFunctionSpec["for"]): Resource {

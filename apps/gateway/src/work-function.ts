@@ -1,6 +1,10 @@
+import { type Composer, openComposer } from "@drover/compose";
 import {
+  type Controller,
   controllerFrom,
+  finalizerOf,
   type Milliseconds,
+  type ObservedChildren,
   type ReconcileContext,
   type Resource,
   queueDisplayName,
@@ -58,6 +62,7 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
   const calling = callingParts(fn, parts);
   const definition = definitionOf(fn);
   const own = controllerFrom({ ...definition, reconcile: () => Promise.resolve(undefined) });
+  const composer = fn.composes ? openComposer(own) : undefined;
   const reconciler = openReconciler({
     name: controller,
     for: fn.for,
@@ -67,7 +72,8 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
     isWokenByOthers: fn.isWokenByOthers,
     controllerFor(run) {
       const call = functionCaller(calling, run, Date.now() + own.timeout, parts);
-      return controllerFrom({ ...definition, ...actions(fn, call) });
+      const base = controllerFrom({ ...definition, ...actions(fn, call) });
+      return composer === undefined ? base : composed(base, composer, call);
     },
   });
   const ended = { message: "Called", fields: { function: fn.queue } };
@@ -123,12 +129,13 @@ function callingParts(
   };
 }
 
-function definitionOf({ controller: name, for: resource, copies, runSettings }: WebhookFunction) {
+function definitionOf({ controller: name, for: resource, owns, copies, runSettings }: WebhookFunction) {
   const { resyncEvery, timeout, retry = {}, limits } = runSettings;
   const { first, longest, attempts } = retry;
   return {
     name,
     for: resource,
+    owns,
     copies,
     ...(resyncEvery !== undefined && { resyncEvery }),
     ...(timeout !== undefined && { timeout }),
@@ -141,15 +148,25 @@ function definitionOf({ controller: name, for: resource, copies, runSettings }: 
   };
 }
 
-type Caller = (type: CallType, context: ReconcileContext<Resource>) => Promise<Success>;
+type Caller = (
+  type: CallType,
+  context: ReconcileContext<Resource>,
+  children?: ObservedChildren,
+) => Promise<Success>;
 
 const functionCaller =
   (calling: CallResources, run: Run, deadline: number, { calls }: WorkerResources): Caller =>
-  async (type, context) => {
+  async (type, context, children) => {
     const begun = performance.now();
     let failure: unknown;
     try {
-      return await callFunction(calling, { type, run, context, deadline });
+      return await callFunction(calling, {
+        type,
+        run,
+        context,
+        deadline,
+        ...(children && { children: children.all }),
+      });
     } catch (error) {
       failure = error ?? new Error("nothing");
       throw error;
@@ -157,6 +174,34 @@ const functionCaller =
       calls.called(queueDisplayName(calling.fn.queue), (performance.now() - begun) / 1_000, failure);
     }
   };
+
+/** A controller of a function that declares children: the gateway makes them, and releases those that stay. */
+function composed(base: Controller, composer: Composer<Resource>, call: Caller): Controller {
+  return {
+    ...base,
+    finalizer: finalizerOf(base.name),
+    needsFinalizer: (object) => base.finalizer !== undefined && base.needsFinalizer(object),
+    reconcile: (context) =>
+      composer.reconcile(context, async (observed) => {
+        const {
+          children = [],
+          status,
+          conditions,
+          requeueAfter,
+        } = await call("dev.drover.compose.v2", context, observed);
+        return {
+          children,
+          ...(status !== undefined && { status }),
+          ...(conditions !== undefined && { conditions }),
+          ...(requeueAfter !== undefined && { requeueAfter: clampWait(requeueAfter) }),
+        };
+      }),
+    async finalize(context) {
+      await base.finalize(context);
+      await composer.release(context);
+    },
+  };
+}
 
 /** The controller's actions. The runtime calls them after it has read the object and added the finalizer. */
 function actions({ finalizes }: WebhookFunction, call: Caller) {

@@ -1,8 +1,16 @@
-import { objectKey, type ObjectMetadata, type OwnedKind, RetryError } from "@drover/controller";
+import {
+  type Child,
+  type ChildObject,
+  objectKey,
+  type ObjectMetadata,
+  type OwnedKind,
+  RetryError,
+  settledChildSchema,
+} from "@drover/controller";
 import { apiVersionOf, type NewObject, refOf, type ResourceRef } from "@drover/kube";
 import { z } from "zod";
-import { type Child, childId, type DesiredChild, titleOf } from "./child.ts";
-import { type ChildLabels, markPrefix, withMarks } from "./marks.ts";
+import { childId, type DesiredChild, titleOf } from "./child.ts";
+import { type ChildLabels, withMarks } from "./marks.ts";
 
 /** The parent of children: the object of a run, the kinds that its controller owns, and Drover's labels for them. */
 export interface Parent {
@@ -13,35 +21,6 @@ export interface Parent {
 
 /** Most children of one object. More would not fit into one run. */
 const maxChildren = 500;
-
-const marks = z
-  .record(z.string(), z.string())
-  .refine((all) => Object.keys(all).every((name) => !name.startsWith(markPrefix)), {
-    error: `has a name that begins with ${markPrefix}, which is for Drover's own`,
-  })
-  .optional();
-
-/** Only fields that a manifest has: a child has no uid or version, and its owner is set by Drover. */
-const objectSchema = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.strictObject({
-    name: z.string(),
-    namespace: z.string().optional(),
-    labels: marks,
-    annotations: marks,
-    finalizers: z.array(z.string()).optional(),
-  }),
-});
-
-const settings = {
-  wave: z.int().min(-1_000).max(1_000).default(0),
-  update: z.enum(["Apply", "Recreate", "OnDelete", "Rolling"]).default("Apply"),
-  maxUnavailable: z.int().min(1).max(500).default(1),
-  deletion: z.enum(["Delete", "Orphan", "Retain"]).default("Delete"),
-  adopt: z.boolean().default(false),
-};
-const withSettings = z.strictObject({ object: objectSchema, ...settings });
 
 /**
  * Checks the children that a function has declared, and adds namespace and marks.
@@ -69,7 +48,7 @@ export function checkedChildren(parent: Parent, children: readonly Child[]): rea
 
 function checkedChild(parent: Parent, child: Child, where: string): DesiredChild {
   const given = withoutNothing(isSettled(child) ? child : { object: child });
-  const parsed = withSettings.safeParse(given);
+  const parsed = settledChildSchema.safeParse(given);
   if (!parsed.success) throw invalid(where, `is not valid: ${z.prettifyError(parsed.error)}`);
   const { object, ...policies } = parsed.data;
   const ref = ownedRef(parent, object, where);
@@ -89,11 +68,7 @@ function checkedChild(parent: Parent, child: Child, where: string): DesiredChild
 const isSettled = (child: unknown): boolean =>
   typeof child === "object" && child !== null && "object" in child;
 
-function ownedRef(
-  { owns }: Parent,
-  { apiVersion, kind }: z.output<typeof objectSchema>,
-  where: string,
-): ResourceRef {
+function ownedRef({ owns }: Parent, { apiVersion, kind }: ChildObject, where: string): ResourceRef {
   const refs = owns.map(({ kind: owned }) => refOf(owned));
   const found = refs.find((ref) => ref.kind === kind && apiVersionOf(ref) === apiVersion);
   if (found !== undefined) return found;

@@ -1,8 +1,7 @@
 import { builtin, connect, type KubeObject, managedFieldsOf } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
-import { objectKey } from "@drover/controller";
+import { type Child, type ChildObject, objectKey, type SettledChild } from "@drover/controller";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Child, ChildObject, ChildSettings } from "./child.ts";
 import type { ComposeDefinition } from "./compose-controller.ts";
 import {
   controllerOfWebsites,
@@ -315,7 +314,7 @@ export function composeContract(servers: () => Servers): void {
   });
 
   describe("an update", () => {
-    const withSelector = (app: string, update: ChildSettings["update"]): Child => ({
+    const withSelector = (app: string, update: SettledChild["update"]): Child => ({
       object: deployment("a", app),
       update,
     });

@@ -1,40 +1,27 @@
 import {
+  type ComposeResult,
   ConflictError,
   type Controller,
   fieldManagerOf,
   finalizerOf,
+  observedChildren,
+  type ObservedChildren,
   parseDuration,
   readyCondition,
   type ReconcileContext,
   type ReconcileResult,
   type Resource,
 } from "@drover/controller";
-import { keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
+import { refOf } from "@drover/kube";
 import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
 import { checkedChildren, type Parent } from "./checked-children.ts";
-import { type Child, childId, type DesiredChild, type ObservedChild } from "./child.ts";
+import type { DesiredChild } from "./child.ts";
 import { announcementsOf, contestAfter, correctionsOf, failureOf, readiness } from "./compose-outcome.ts";
 import { childLabels, deletionOf } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
 import { outlivesParent, pruneChildren, release } from "./prune.ts";
 import { type Comparison, openComparison } from "./satisfied.ts";
-
-/** The children of an object as they exist, of all kinds that the controller owns. */
-export interface ObservedChildren {
-  readonly all: readonly KubeObject[];
-  /** A child by its kind and name, in the namespace of its parent. */
-  get(ref: ResourceRef, name: string): KubeObject | undefined;
-}
-
-/** What should exist for an object. */
-export interface ComposeResult<R extends Resource> extends Pick<
-  ReconcileResult<R>,
-  "status" | "conditions" | "requeueAfter"
-> {
-  /** All children. Those that were declared before and are left out now are deleted, or as their `deletion` says. */
-  readonly children: readonly Child[];
-}
 
 /** Keeps the children of the objects of one controller. */
 export interface Composer<R extends Resource> {
@@ -71,7 +58,12 @@ async function composeOnce<R extends Resource>(
   const { client, metadata, signal, announce } = run.context;
   const parent = parentOf(run);
   const observed = await observeChildren(client, parent, signal);
-  const result = await compose(observedChildren(observed, metadata.namespace));
+  const result = await compose(
+    observedChildren(
+      [...observed.values()].map(({ object }) => object),
+      metadata.namespace,
+    ),
+  );
   signal.throwIfAborted();
   const desired = checkedChildren(parent, result.children);
   await requireFinalizer(run, desired);
@@ -154,16 +146,3 @@ const applyContext = <R extends Resource>(
   now,
   signal,
 });
-
-function observedChildren(
-  observed: ReadonlyMap<string, ObservedChild>,
-  namespace: string | undefined,
-): ObservedChildren {
-  return {
-    all: [...observed.values()].map(({ object }) => object),
-    get(ref, name) {
-      const metadata = ref.namespaced && namespace !== undefined ? { namespace, name } : { name };
-      return observed.get(childId({ ref, key: keyOf({ metadata }) }))?.object;
-    },
-  };
-}

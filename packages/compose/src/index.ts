@@ -16,6 +16,5 @@
  *
  * `marks.ts` has the labels and annotations by which children are found again.
  */
-export type { Child, ChildObject, ChildSettings } from "./child.ts";
-export { type ComposeContext, composeController, type ComposeDefinition } from "./compose-controller.ts";
-export { type Composer, type ComposeResult, type ObservedChildren, openComposer } from "./composer.ts";
+export { composeController, type ComposeDefinition } from "./compose-controller.ts";
+export { type Composer, openComposer } from "./composer.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ObjectMetadata } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
 import { isControlledBy, type KubeObject, type NewObject } from "@drover/kube";
-import type { ChildSettings } from "./child.ts";
+import type { DesiredChild } from "./child.ts";
 import { correctedAnnotation } from "./correction.ts";
 
 /** Labels of a child: the controller that has made it, and the uid of its parent. `list` selects by them. */
@@ -11,9 +11,6 @@ export const childLabels = (controller: string, parent: Pick<ObjectMetadata, "ui
   "drover.dev/owner-uid": parent.uid,
 });
 export type ChildLabels = Readonly<ReturnType<typeof childLabels>>;
-
-/** Labels and annotations that begin so are Drover's. */
-export const markPrefix = "drover.dev/";
 
 /** The annotation with the hash of what was applied last. If it differs, the child is to be applied. */
 const appliedAnnotation = "drover.dev/applied";
@@ -34,7 +31,7 @@ export const allMarks = {
 export function withMarks(
   object: NewObject,
   labels: Readonly<Record<string, string>>,
-  deletion: NonNullable<ChildSettings["deletion"]>,
+  deletion: DesiredChild["deletion"],
 ): { readonly object: NewObject; readonly hash: string } {
   const { metadata } = object;
   const annotations = {
@@ -59,7 +56,7 @@ export const appliedHash = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[appliedAnnotation];
 
 /** What becomes of an existing child that is no longer declared. */
-export function deletionOf({ metadata }: KubeObject): NonNullable<ChildSettings["deletion"]> {
+export function deletionOf({ metadata }: KubeObject): DesiredChild["deletion"] {
   const text = metadata.annotations?.[deletionAnnotation];
   return text === "Orphan" || text === "Retain" ? text : "Delete";
 }

@@ -1,7 +1,6 @@
-import { defineResource } from "@drover/controller";
+import { type Child, type Compose, defineResource } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
 import { z } from "zod";
-import type { Child } from "./child.ts";
 import { composeController, type ComposeDefinition } from "./compose-controller.ts";
 
 export const Website = defineResource({
@@ -34,7 +33,7 @@ type Website = typeof Website;
 
 /** A controller of websites that declares these children. */
 export const controllerOfWebsites = (
-  compose: ComposeDefinition<Website>["compose"],
+  compose: Compose<Website>,
   more: Partial<ComposeDefinition<Website>> = {},
 ) => composeController({ for: Website, owns, retry: { first: "1s", longest: "5m" }, ...more, compose });
 

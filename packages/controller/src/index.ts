@@ -82,6 +82,7 @@ export {
 export {
   gatewayAccess,
   gatewayRules,
+  rulesOfCalled,
   type FollowedKind,
   bridgeAccess,
   followedKinds,
@@ -105,6 +106,18 @@ export {
 export type { HookDeclaration } from "./function/hook-declaration.ts";
 export { InvalidControllerError } from "./definition/invalid-controller.ts";
 export type { Limits, Rate } from "./definition/run-settings.ts";
+export {
+  type Child,
+  type ChildObject,
+  childObjectSchema,
+  type Compose,
+  type ComposeContext,
+  type ComposeResult,
+  observedChildren,
+  type ObservedChildren,
+  type SettledChild,
+  settledChildSchema,
+} from "./definition/children.ts";
 export * from "./object/object-client.ts";
 export * from "./object/object-key.ts";
 export { objectMetadataFields } from "./object/object-metadata-fields.ts";

@@ -1,4 +1,4 @@
-import { durationSchema } from "@drover/controller";
+import { childObjectSchema, durationSchema, settledChildSchema } from "@drover/controller";
 import { z } from "zod";
 
 /** Maximum number of characters of a message, as in a condition. */
@@ -44,6 +44,23 @@ const done = z
   })
   .meta({ description: "The object is reconciled. Answers dev.drover.reconcile.v2 only." });
 
+/** Most children of one object. */
+const maxChildren = 500;
+
+const composed = done
+  .omit({ outcome: true, account: true })
+  .extend({
+    outcome: z.literal("composed"),
+    children: z
+      .array(z.union([settledChildSchema, childObjectSchema]))
+      .max(maxChildren)
+      .meta({
+        description:
+          "All children that should exist. Those that were declared before and are left out now are deleted, or as their deletion says.",
+      }),
+  })
+  .meta({ description: "What should exist for the object. Answers dev.drover.compose.v2 only." });
+
 const finalized = z.strictObject({ outcome: z.literal("finalized") }).meta({
   description: "Everything is undone: the object may be deleted. Answers dev.drover.finalize.v2 only.",
 });
@@ -78,7 +95,7 @@ const accepted = z
 
 /** The outcome of a run: the `result` of a completion. */
 export const resultSchema = z
-  .discriminatedUnion("outcome", [done, finalized, again, conflict, failed, parked])
+  .discriminatedUnion("outcome", [done, composed, finalized, again, conflict, failed, parked])
   .meta({ id: "Result", description: "The outcome of a run." });
 export type Result = z.output<typeof resultSchema>;
 

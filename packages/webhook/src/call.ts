@@ -1,8 +1,15 @@
 import { objectMetadataFields } from "@drover/controller";
 import { z } from "zod";
 
-/** The types of calls: reconcile an object, or undo what was done for it before it is deleted. */
-export const callTypes = ["dev.drover.reconcile.v2", "dev.drover.finalize.v2"] as const;
+/**
+ * The types of calls: reconcile an object, undo what was done for it before it is deleted, or declare the children that
+ * should exist for it.
+ */
+export const callTypes = [
+  "dev.drover.reconcile.v2",
+  "dev.drover.finalize.v2",
+  "dev.drover.compose.v2",
+] as const;
 export type CallType = (typeof callTypes)[number];
 
 const text = z.string().min(1);
@@ -56,6 +63,14 @@ export const callSchema = z
     object: objectSchema.meta({
       description: "The object, without managedFields and the last applied configuration.",
     }),
+    children: z
+      .array(objectSchema)
+      .exactOptional()
+      .meta({
+        description:
+          "With dev.drover.compose.v2: the children that exist, of the kinds that the function owns. Secrets have only " +
+          "their metadata.",
+      }),
     complete: z.url().exactOptional().meta({
       description:
         "The URL for the result after the outcome accepted. Left out: the outcome accepted is not allowed.",

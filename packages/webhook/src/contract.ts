@@ -1,3 +1,4 @@
+import { childObjectSchema, settledChildSchema } from "@drover/controller";
 import { z } from "zod";
 import { answerSchema, resultSchema } from "./answer.ts";
 import { callSchema } from "./call.ts";
@@ -8,6 +9,8 @@ messages.add(callSchema, { id: "Call" });
 messages.add(answerSchema, { id: "Answer" });
 messages.add(resultSchema, { id: "Result" });
 messages.add(completionSchema, { id: "Completion" });
+messages.add(childObjectSchema, { id: "ChildObject" });
+messages.add(settledChildSchema, { id: "Child" });
 
 /** The messages as JSON Schema (2020-12), by name; `at` is the prefix of references between them. */
 const schemasAt = (at: string) =>

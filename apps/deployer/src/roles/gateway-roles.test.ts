@@ -53,6 +53,45 @@ it("the function's own account has what a call takes, where its objects are", ()
   }
 });
 
+it("the account of a function that composes may make children, where the owned kind or its parents are", () => {
+  const page = {
+    group: "",
+    version: "v1",
+    kind: "ConfigMap",
+    plural: "configmaps",
+    scope: "Namespaced",
+  } as const;
+  const rolesFor = (webhook: object, namespaces: readonly string[] | undefined, own?: readonly string[]) => {
+    const spec = cupSpec({
+      for: { ...cup, ...(namespaces && { namespaces }) },
+      owns: [{ ...page, ...(own && { namespaces: own }) }],
+      delivery: "webhook",
+      webhook,
+    });
+    return gatewayRoles(functionRef, spec, gateway)
+      .filter((one) => one.wanted && one.ref.kind.endsWith("Role") && one.reviewed !== false)
+      .map((one) => [words(one), JSON.stringify(one.object["rules"]).includes("configmaps")]);
+  };
+  const name = "drover-called:tea:cups";
+  expect(rolesFor({}, undefined)).toEqual([[`ClusterRole ${name}`, false]]);
+  expect(rolesFor({ composes: true }, undefined)).toEqual([[`ClusterRole ${name}`, true]]);
+  expect(rolesFor({ composes: true }, ["milk"])).toEqual([[`Role milk ${name}`, true]]);
+  expect(rolesFor({ composes: true }, ["milk"], ["pages"])).toEqual([
+    [`Role milk ${name}`, false],
+    [`Role pages ${name}`, true],
+  ]);
+  const [role] = gatewayRoles(
+    functionRef,
+    cupSpec({ owns: [page], delivery: "webhook", webhook: { composes: true } }),
+    gateway,
+  );
+  expect(role?.object["rules"]).toContainEqual({
+    apiGroups: [""],
+    resources: ["configmaps"],
+    verbs: ["get", "list", "create", "patch", "delete"],
+  });
+});
+
 it("all of them are among the names by which they are taken away", () => {
   const names = [undefined, ["milk", "tea"]].flatMap((some) =>
     rolesOf(undefined, some).map(({ object }) => object.metadata.name),

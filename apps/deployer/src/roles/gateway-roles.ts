@@ -1,10 +1,18 @@
-import { gatewayRules, type ReconcileFunctionSpec, serviceNameOf, webhookSecretOf } from "@drover/controller";
+import {
+  type ReconcileFunctionSpec,
+  rulesOfCalled,
+  serviceNameOf,
+  webhookSecretOf,
+} from "@drover/controller";
 import { boundRole, ruleFor } from "./bound-role.ts";
 import type { FunctionObject } from "../objects/function-object.ts";
 import { type FunctionRef, ownedMetadata, type ServiceAccountRef } from "../function-ref.ts";
 import { scopedRoles } from "./scoped-roles.ts";
 
-/** The name of the Roles, ClusterRoles and bindings that let a called function act on objects of its kind `for`. */
+/**
+ * The name of the Roles, ClusterRoles and bindings that let a called function act on objects of its kind `for`, and on
+ * their children.
+ */
 export const calledRoleName = ({ namespace, name }: FunctionRef): string =>
   `drover-called:${namespace}:${name}`;
 
@@ -28,13 +36,18 @@ export function gatewayRoles(
   spec: ReconcileFunctionSpec,
   gateway: ServiceAccountRef,
 ): readonly FunctionObject[] {
+  const called = rulesOfCalled(spec);
   const service = spec.webhook?.service?.name ?? serviceNameOf(functionRef.name);
   return [
-    ...scopedRoles(functionRef, [spec.for], {
-      name: calledRoleName(functionRef),
-      account: functionRef,
-      rulesFor: (kinds) => kinds.flatMap(gatewayRules),
-    }),
+    ...scopedRoles(
+      functionRef,
+      called.map(({ kind }) => kind),
+      {
+        name: calledRoleName(functionRef),
+        account: functionRef,
+        rulesFor: (kinds) => called.filter(({ kind }) => kinds.includes(kind)).flatMap(({ rules }) => rules),
+      },
+    ),
     ...boundRole(
       { name: gatewayRoleName(functionRef), ...ownedMetadata(functionRef) },
       [

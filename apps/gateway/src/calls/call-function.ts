@@ -7,6 +7,7 @@ import {
   TerminalError,
 } from "@drover/controller";
 import { writeJson } from "@drover/json";
+import type { KubeObject } from "@drover/kube";
 import { type Run } from "@drover/queue";
 import {
   type Call,
@@ -25,7 +26,7 @@ import type { WebhookFunction } from "../webhook-function.ts";
 import { type Success, successOf } from "./interpret.ts";
 import { NoReplyError, post, type PostOptions, type Reply } from "./post.ts";
 import { receiveAnswer } from "./receive-answer.ts";
-import { objectForCall } from "./object-for-call.ts";
+import { childForCall, objectForCall } from "./object-for-call.ts";
 
 /** The resources for calls of one function. */
 export interface CallResources {
@@ -60,6 +61,8 @@ export interface FunctionCall {
   readonly context: ReconcileContext<Resource>;
   /** Wall clock, ms. */
   readonly deadline: number;
+  /** For a call of type compose: the children that exist. */
+  readonly children?: readonly KubeObject[];
 }
 
 /**
@@ -129,7 +132,10 @@ export const audienceOf = ({ namespace, controller, uid }: WebhookFunction): Cal
   uid,
 });
 
-function callOf({ fn, complete }: CallResources, { type, run, context, deadline }: FunctionCall): Call {
+function callOf(
+  { fn, complete }: CallResources,
+  { type, run, context, deadline, children }: FunctionCall,
+): Call {
   const audience = audienceOf(fn);
   const { group, version, kind } = fn.for;
   const { uid, generation = 0 } = context.metadata;
@@ -147,6 +153,7 @@ function callOf({ fn, complete }: CallResources, { type, run, context, deadline 
     reasons: [...reasons],
     fails,
     object: objectForCall(fn.for, context.object),
+    ...(children && { children: children.map(childForCall) }),
     ...(complete !== undefined && { complete: completionUrl(complete, audience) }),
   };
 }

@@ -45,6 +45,8 @@ export const greetings: WebhookFunction = {
   uid: "f-1",
   path: "/",
   finalizes: true,
+  composes: false,
+  owns: [],
   copies: false,
   isWokenByOthers: false,
   concurrency: 8,

@@ -11,7 +11,8 @@ import {
 import type { CallType, Result } from "@drover/webhook";
 
 /** The result of a function's success; empty if it has finalized. */
-export type Success = Omit<Extract<Result, { outcome: "done" }>, "outcome">;
+export type Success = Omit<Extract<Result, { outcome: "done" }>, "outcome"> &
+  Partial<Pick<Extract<Result, { outcome: "composed" }>, "children">>;
 
 /** The shortest wait that is granted, in milliseconds: a shorter one would be a hot loop. */
 const minWaitMs = 1_000;
@@ -24,6 +25,7 @@ const minWaitMs = 1_000;
 export function successOf(result: Result, type: CallType): Success {
   switch (result.outcome) {
     case "done":
+    case "composed":
     case "finalized":
       return fieldsOf(result, type);
     case "again":
@@ -45,10 +47,11 @@ export function successOf(result: Result, type: CallType): Success {
 const successes = {
   "dev.drover.reconcile.v2": "done",
   "dev.drover.finalize.v2": "finalized",
+  "dev.drover.compose.v2": "composed",
 } as const satisfies Readonly<Record<CallType, Result["outcome"]>>;
 
 function fieldsOf(
-  { outcome, ...fields }: Extract<Result, { outcome: "done" | "finalized" }>,
+  { outcome, ...fields }: Extract<Result, { outcome: "done" | "composed" | "finalized" }>,
   type: CallType,
 ): Success {
   if (outcome === successes[type]) return fields;

@@ -1,5 +1,5 @@
 import { type ObjectMetadata, type Resource, TerminalError } from "@drover/controller";
-import { isSecret } from "@drover/kube";
+import { isSecret, type KubeObject } from "@drover/kube";
 import type { Call } from "@drover/webhook";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -35,4 +35,11 @@ export function objectForCall(
       ...(shown.length > 0 && { annotations: Object.fromEntries(shown) }),
     },
   };
+}
+
+/** A child as a call contains it: of a Secret only its metadata, since Secrets are not sent to functions. */
+export function childForCall(child: KubeObject): Call["object"] {
+  const { apiVersion, kind, metadata } = child;
+  const sent = isSecret(child) ? { metadata } : child;
+  return objectForCall({ apiVersion, kind }, sent);
 }

@@ -71,8 +71,40 @@ export const gatewayRules = ({ group, plural }: FollowedKind): readonly PolicyRu
   { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
 ];
 
-/** The accesses of a called function to objects of its kind; none for a function that pulls. */
-export function gatewayAccess({ delivery, for: kind }: ReconcileFunctionSpec): readonly Access[] {
-  if (delivery !== "webhook") return [];
-  return (kind.namespaces ?? [undefined]).flatMap((namespace) => accessesOf(gatewayRules(kind), namespace));
+/** Rules for the children that a called function declares: the gateway makes them as the function's ServiceAccount. */
+const childRules = ({ group, plural }: FollowedKind): readonly PolicyRule[] => [
+  { apiGroups: [group], resources: [plural], verbs: ["get", "list", "create", "patch", "delete"] },
+];
+
+/** A kind, and the rules for the gateway's requests about its objects, in the namespaces of the kind. */
+export interface GatewayRules {
+  readonly kind: FollowedKind;
+  readonly rules: readonly PolicyRule[];
+}
+
+/**
+ * The rules for what the gateway does as the ServiceAccount of a called function: with the objects of its kind, and with
+ * their children. These are in the namespaces of the owned kind, or else in those of their parents.
+ */
+export function rulesOfCalled({
+  for: kind,
+  owns = [],
+  webhook,
+}: ReconcileFunctionSpec): readonly GatewayRules[] {
+  const children = webhook?.composes === true ? owns : [];
+  return [
+    { kind, rules: gatewayRules(kind) },
+    ...children.map(({ group, plural, namespaces = kind.namespaces }) => {
+      const owned = { group, plural, ...(namespaces !== undefined && { namespaces }) };
+      return { kind: owned, rules: childRules(owned) };
+    }),
+  ];
+}
+
+/** The accesses of a called function to objects of its kind, and to their children; none for a function that pulls. */
+export function gatewayAccess(spec: ReconcileFunctionSpec): readonly Access[] {
+  if (spec.delivery !== "webhook") return [];
+  return rulesOfCalled(spec).flatMap(({ kind, rules }) =>
+    (kind.namespaces ?? [undefined]).flatMap((namespace) => accessesOf(rules, namespace)),
+  );
 }

@@ -1,3 +1,4 @@
+import type { Compose } from "./children.ts";
 import type { Condition } from "../resource/condition.ts";
 import type { Duration, Milliseconds } from "../duration.ts";
 import { InvalidControllerError, positiveDuration, positiveInteger } from "./invalid-controller.ts";
@@ -139,6 +140,8 @@ export interface Controller<R extends Resource = Resource> {
   finalize(context: ReconcileContext<R>): Promise<void>;
   needsFinalizer(object: Pick<ReconcileContext<R>, "metadata" | "spec">): boolean;
   whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+  /** What `reconcile` makes the children by, if the controller declares them (`composeController` of @drover/compose). */
+  readonly compose?: Compose<R>;
 }
 
 /** Valid names of a controller. */

@@ -146,6 +146,14 @@ export const webhookDeclaration = z
       description:
         "True if it is called for objects that are being deleted, too: they stay until it answers finalized.",
     }),
+    composes: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          "True if it answers with the children that should exist for an object, of the kinds in owns. The gateway creates, " +
+          "changes and deletes them as the function's ServiceAccount.",
+      }),
   })
   .meta({ description: "With delivery: webhook, the address at which the function is called." });
 

@@ -5,6 +5,7 @@ import {
   type Controller,
   type Log,
   messageOf,
+  observedChildren,
   parseObjectKey,
   type ReconcileContext,
   type Resource,
@@ -125,9 +126,10 @@ async function runCall<R extends Resource>(
 
 async function callController<R extends Resource>(
   controller: Controller<R>,
-  { type }: Call,
+  { type, children }: Call,
   context: ReconcileContext<R>,
 ): Promise<Result> {
+  if (type === "dev.drover.compose.v2") return composeFor(controller, children ?? [], context);
   if (type === "dev.drover.finalize.v2") {
     await controller.finalize(context);
     context.signal.throwIfAborted();
@@ -137,6 +139,36 @@ async function callController<R extends Resource>(
   context.signal.throwIfAborted();
   const result = checkedResult(controller.for, returned);
   return resultSchema.parse(parseJson(writeJson({ ...result, outcome: "done" })));
+}
+
+/** @throws TerminalError if the controller declares no children. */
+async function composeFor<R extends Resource>(
+  { for: resource, name, compose }: Controller<R>,
+  children: NonNullable<Call["children"]>,
+  context: ReconcileContext<R>,
+): Promise<Result> {
+  if (compose === undefined)
+    throw new TerminalError(
+      `${name} declares no children. Leave out spec.webhook.composes, or define it with composeController.`,
+      { reason: "NotComposed" },
+    );
+  const { key, metadata, spec, status, object, log, now, signal } = context;
+  const observed = observedChildren(children, metadata.namespace);
+  const returned = await compose({
+    key,
+    metadata,
+    spec,
+    status,
+    object,
+    log,
+    now,
+    signal,
+    children: observed,
+  });
+  signal.throwIfAborted();
+  const { children: declared, ...rest } = returned;
+  const result = checkedResult(resource, rest);
+  return resultSchema.parse(parseJson(writeJson({ ...result, children: declared, outcome: "composed" })));
 }
 
 /** @throws TerminalError if the spec does not parse. The function is not called then. */
