@@ -14,7 +14,7 @@ export const allowedDifferences: readonly Allowed[] = [
   {
     request: /./,
     path: /message$/,
-    real: /json: cannot unmarshal|invalid character|unexpected end of JSON|json parse error|unknown conversion|illegal base64|\(\*(core|unstructured)\.|parsing time|declared merge key|list element types|cannot restore slice|unknown patch type/,
+    real: /json: cannot unmarshal|invalid character|unexpected end of JSON|json parse error|unknown conversion|illegal base64|\(\*(core|unstructured)\.|parsing time|declared merge key|failed to create typed patch object .*: expected|error converting YAML|list element types|cannot restore slice|unknown patch type/,
     reason:
       "Go's error for JSON that it cannot decode names Go's types and its parser's states: code and reason are the same.",
   },
@@ -67,7 +67,7 @@ export const allowedDifferences: readonly Allowed[] = [
   },
   {
     request: /\/services/,
-    path: /\bspec\.(ports\[\d+\]\.(protocol|targetPort)|sessionAffinity|internalTrafficPolicy|ipFamil\w+)/,
+    path: /\bspec\.(f:)?(ports(\[\d+\]\.|.*f:)(protocol|targetPort)|sessionAffinity|internalTrafficPolicy|ipFamil\w+)/,
     reason: "The sandbox fills in no defaults of Services that no caller reads.",
   },
   {

@@ -169,13 +169,55 @@ const formats = definitionOf({
   ],
 });
 
-export const fixturePlurals = ["widgets", "gadgets", "samples", "formats"];
+const part = struct({ name: text, value: whole, tags: set(text), free }, { required: ["name"] });
+const port = struct(
+  { port: whole, protocol: { ...text, default: "TCP" }, name: text },
+  { required: ["port"] },
+);
+/** One property for each sort of list and map. */
+const bundleSpec: JsonObject = {
+  size: whole,
+  colour: { ...text, default: "red" },
+  parts: keyedBy(part, "name"),
+  ports: keyedBy(port, "port", "protocol"),
+  tags: set(text),
+  words: list(text),
+  objects: list(part),
+  labels: mapOf(text),
+  tables: mapOf(part),
+  selector: { ...mapOf(text), "x-kubernetes-map-type": "atomic" },
+  pair: struct({ a: text, b: struct({ c: whole, d: whole }) }),
+  maybe: { ...text, nullable: true },
+  free,
+  any: keeps,
+  mixed,
+  embedded: { ...embedded, ...keeps },
+};
+const bundleStatus = struct({
+  seen: whole,
+  conditions: keyedBy(struct({ type: text, status: text }, { required: ["type"] }), "type"),
+});
+const bundleSchema = struct({ spec: struct(bundleSpec), status: bundleStatus });
+
+/** A definition for server-side apply, with a status and two versions. */
+const bundles = definitionOf({
+  plural: "bundles",
+  kind: "Bundle",
+  versions: [
+    version("v1", bundleSchema, { subresources: { status: {} } }),
+    version("v1beta1", bundleSchema, { storage: false, subresources: { status: {} } }),
+  ],
+});
+
+export const fixturePlurals = ["widgets", "gadgets", "samples", "formats", "bundles"];
 
 /** All definitions, and the wait until each is served. */
 export const fixtures: Case = {
   name: "definitions",
   steps: [
-    ...[widgets, gadgetDefinition, samples, formats].map((definition): Step => post(definitions, definition)),
+    ...[widgets, gadgetDefinition, samples, formats, bundles].map((definition): Step =>
+      post(definitions, definition),
+    ),
     ...fixturePlurals.map((plural) => awaited(`/apis/example.com/v1/${plural}`)),
   ],
 };
@@ -190,6 +232,10 @@ export const widget = (
 ): JsonObject => object("example.com/v1", "Widget", name, more, metadata);
 export const sample = (given: Json): JsonObject => object("example.com/v1", "Sample", "s", { spec: given });
 
+export const bundlesIn = "/apis/example.com/v1/namespaces/<ns>/bundles";
+export const bundle = (name: string, more: JsonObject = {}, metadata: JsonObject = {}): JsonObject =>
+  object("example.com/v1", "Bundle", name, more, metadata);
+
 export const formatsIn = "/apis/example.com/v1/namespaces/<ns>/formats";
 export const formatted = (given: Json): JsonObject =>
   object("example.com/v1", "Format", "f", { spec: given });
@@ -203,6 +249,49 @@ export const pod = (name: string, spec: JsonObject = {}, metadata: JsonObject = 
 export const servicesIn = "/api/v1/namespaces/<ns>/services";
 export const service = (name: string, spec: JsonObject = {}): JsonObject =>
   object("v1", "Service", name, { spec: { ports: [{ port: 80 }], ...spec } });
+/** A Service and a Deployment with all values that a server would set by default. */
+export const completeService = (ports: readonly JsonObject[], spec: JsonObject = {}): JsonObject =>
+  object("v1", "Service", "a", {
+    spec: {
+      ports,
+      clusterIP: "None",
+      clusterIPs: ["None"],
+      type: "ClusterIP",
+      sessionAffinity: "None",
+      internalTrafficPolicy: "Cluster",
+      ipFamilies: ["IPv4"],
+      ipFamilyPolicy: "SingleStack",
+      ...spec,
+    },
+  });
+export const completeContainer = (name: string, more: JsonObject = {}): JsonObject => ({
+  name,
+  image: "image",
+  imagePullPolicy: "Always",
+  terminationMessagePath: "/dev/termination-log",
+  terminationMessagePolicy: "File",
+  resources: {},
+  ...more,
+});
+export const completeDeployment = (containers: readonly JsonObject[], podSpec: JsonObject = {}): JsonObject =>
+  object("apps/v1", "Deployment", "a", {
+    spec: {
+      selector: { matchLabels: { app: "a" } },
+      template: {
+        metadata: { labels: { app: "a" } },
+        spec: {
+          containers,
+          restartPolicy: "Always",
+          terminationGracePeriodSeconds: 30,
+          dnsPolicy: "ClusterFirst",
+          securityContext: {},
+          schedulerName: "default-scheduler",
+          ...podSpec,
+        },
+      },
+    },
+  });
+export const deploymentsIn = "/apis/apps/v1/namespaces/<ns>/deployments";
 export const gadget = (name: string, metadata: JsonObject = {}): JsonObject =>
   object("example.com/v1", "Gadget", name, {}, metadata);
 

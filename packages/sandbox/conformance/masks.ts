@@ -86,6 +86,20 @@ function withSortedCauses(status: JsonObject): JsonObject {
   };
 }
 
+/**
+ * Managers are sorted by the seconds of their times, so they are sorted again without these. What the controllers of the
+ * server own of a definition depends on the second in which they ran.
+ */
+function withSortedManagers(metadata: JsonObject): JsonObject {
+  const entries = listAt(metadata, "managedFields");
+  const order = (entry: Json): string =>
+    JSON.stringify(["operation", "manager", "apiVersion", "subresource"].map((key) => field(entry, key)));
+  const others = entries.filter((entry) => textAt(entry, "manager") !== "kube-apiserver");
+  return entries.length === 0
+    ? metadata
+    : { ...metadata, managedFields: others.sort((a, b) => (order(a) < order(b) ? -1 : 1)) };
+}
+
 /** True if both servers have it at all times: other cases create and delete definitions meanwhile. */
 const isShared = (group: string, resource?: string): boolean => {
   const [plural = "", subresource = ""] = (resource ?? "").split("/");
@@ -178,7 +192,7 @@ export function masked(run: Run, now = Date.now()): readonly Answer[] {
         return [text(key), walk(inner, listed && key === "metadata")];
       }),
     );
-    return omit(withSortedCauses(shown), "managedFields");
+    return withSortedManagers(withSortedCauses(shown));
   };
   return answers.map(({ code, headers, body }) => ({
     code,

@@ -58,7 +58,7 @@ export const notChecked: readonly NotChecked[] = [
     isCause: (cause) => isRuleField(cause),
   },
   {
-    what: "Server-side apply, and scales",
+    what: "Scales",
     instead: "answers 501",
   },
   {

@@ -43,6 +43,13 @@ export const patch = (path: string, body: Json, kind = "merge-patch"): Step => (
   body,
   headers: { "content-type": `application/${kind}+json` },
 });
+/** A server-side apply by a manager; `query` has further parameters. */
+export const apply = (path: string, body: Json, manager: string, query = ""): Step => ({
+  method: "PATCH",
+  path: `${path}?fieldManager=${manager}${query === "" ? "" : `&${query}`}`,
+  body,
+  headers: { "content-type": "application/apply-patch+yaml" },
+});
 export const watch = (path: string, until: string): Step => ({ method: "GET", path, until });
 export const named = (as: string, step: Step): Step => ({ ...step, as });
 export const awaited = (path: string, awaiting = 200): Step => ({ method: "GET", path, awaiting });

@@ -97,7 +97,7 @@ export function report({ names, requests, failed, unused, sequences, seed, times
     ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
     ...differing.map(
       (one) =>
-        `== sequence ${one.seed}, ${one.least.steps.length} requests\n${describeDifferences(one.found.slice(0, 10))}`,
+        `== ${one.name}, ${one.least.steps.length} requests\n${describeDifferences(one.found.slice(0, 10))}`,
     ),
     `start: sandbox ${seconds(sandbox.startedMs)}, real ${seconds(real.startedMs)}; ` +
       `cases: sandbox ${seconds(sandbox.casesMs)}, real ${seconds(real.casesMs)}`,

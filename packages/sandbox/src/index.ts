@@ -3,8 +3,8 @@
  *
  * It serves real HTTP, so kubectl and every client can use it. It keeps objects in memory, so it starts at once and
  * loses everything at its end. For the requests of its callers it behaves like kube-apiserver: resourceVersions, list
- * and watch with bookmarks, paging and 410, optimistic concurrency, finalizers, status, generations, custom resources
- * with their schemas, and errors as Status objects. It also does the work of kube-controller-manager for namespaces
+ * and watch with bookmarks, paging and 410, optimistic concurrency, server-side apply, finalizers, status, generations,
+ * custom resources with their schemas, and errors as Status objects. It also does the work of kube-controller-manager for namespaces
  * and owners. Of built-in kinds it has those that the demo, the testing kit and the tests of the bridge make. Other
  * features answer 501 with the place to test them. README.md lists the features and the tests that need them.
  *
@@ -14,7 +14,8 @@
  *                  table.ts shape the answer; status.ts has the errors, missing.ts those for features that the
  *                  sandbox lacks; stale-view.ts serves the same objects at another address, as of one moment
  *   reading/       get, list and watch, with their selectors
- *   writing/       create, update, patch and delete; managed-fields.ts records the manager of each field
+ *   writing/       create, update, patch, apply and delete; managed-fields.ts records the manager of each field
+ *   fields/        sets of fields and their owners; comparison and merge of objects by the types of their fields
  *   admission/     the decisions of the server about metadata, status and validity
  *   kinds/         the table of built-in kinds, and the code of some of them
  *   definitions/   CustomResourceDefinitions: their validation, their types, and the controllers for them
@@ -28,8 +29,8 @@
  *
  * Caveats: no TLS; one bearer token, and no authorization; no logs or exec; no controller makes pods of a Deployment;
  * pods on a node stay after their deletion until something ends them, as tools/process-kubelet does. CEL rules of definitions
- * are not evaluated. Versions of a definition differ in name and schema only. managedFields have the manager of a
- * list, not of its items. v1 and events.k8s.io/v1 Events are the same objects. conformance/not-checked.ts lists what
+ * are not evaluated. Versions of a definition differ in name and schema only. A definition whose
+ * lists get other keys leaves managedFields as they are. v1 and events.k8s.io/v1 Events are the same objects. conformance/not-checked.ts lists what
  * the sandbox accepts without a check; conformance/README.md lists what was compared with a real server, and what
  * differs.
  */
@@ -39,4 +40,4 @@ export type { Json, JsonObject } from "./json.ts";
 export { startSandbox } from "./sandbox.ts";
 export type { Sandbox, SandboxOptions } from "./sandbox.ts";
 export type { StaleView } from "./http/stale-view.ts";
-export { isMergedSet, mergeKeyOf } from "./writing/strategic-merge.ts";
+export { isMergedSet, mergeKeyOf } from "./fields/list-keys.ts";

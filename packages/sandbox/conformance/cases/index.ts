@@ -1,4 +1,5 @@
 import type { Case } from "../steps.ts";
+import { applyCases } from "./apply.ts";
 import { bodiesCases } from "./bodies.ts";
 import { customValues } from "./custom-values.ts";
 import { definitionChanges } from "./definition-changes.ts";
@@ -20,6 +21,7 @@ import { schemaRefusals } from "./schema-refusals.ts";
 import { watches } from "./watches.ts";
 
 const themes: Readonly<Record<string, readonly Case[]>> = {
+  apply: applyCases,
   bodies: bodiesCases,
   "custom values": customValues,
   definitions: [...refusals, ...definitionChanges, ...definitionEnds],

@@ -4,11 +4,12 @@ import type { Found } from "../compare.ts";
 import { runOnBoth } from "../run-case.ts";
 import type { Servers } from "../servers.ts";
 import type { Case } from "../steps.ts";
+import { applySequenceOf } from "./generate-apply.ts";
 import { sequenceOf } from "./generate.ts";
 import { shrunk } from "./shrink.ts";
 
 export interface Differing {
-  readonly seed: number;
+  readonly name: string;
   readonly least: Case;
   readonly found: readonly Found[];
 }
@@ -28,7 +29,7 @@ async function differencesOf(servers: Servers, one: Case): Promise<readonly Foun
 
 const batch = 100;
 
-/** Runs the sequences of `count` seeds from `seed` on. Shortens at most `most` that differ. */
+/** Runs the two sequences of each of `count` seeds from `seed` on. Shortens at most `most` that differ. */
 export async function runSequences(
   servers: Servers,
   { count, seed, most = 3 }: { readonly count: number; readonly seed: number; readonly most?: number },
@@ -37,7 +38,7 @@ export async function runSequences(
   let requests = 0;
   for (let first = 0; first < count; first += batch) {
     const seeds = Array.from({ length: Math.min(batch, count - first) }, (_, i) => seed + first + i);
-    const cases = seeds.map(sequenceOf);
+    const cases = seeds.flatMap((one) => [sequenceOf(one), applySequenceOf(one)]);
     const runs = await runOnBoth(servers, cases, `q${first}-`);
     for (const [i, one] of cases.entries()) {
       const pair = runs[i];
@@ -51,8 +52,8 @@ export async function runSequences(
         ? await shrunk(one, async (smaller) => (await differencesOf(servers, smaller)).length > 0)
         : one;
       const smallest = isSmall ? await differencesOf(servers, least) : found;
-      differing.push({ seed: seeds[i] ?? 0, least, found: smallest.length > 0 ? smallest : found });
+      differing.push({ name: one.name, least, found: smallest.length > 0 ? smallest : found });
     }
   }
-  return { sequences: count, requests, differing };
+  return { sequences: 2 * count, requests, differing };
 }

@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { forbidden, invalid, when } from "./field-errors.ts";
 import type { FieldError } from "./field-errors.ts";
-import { equal, field, omit, textAt, withField } from "../json.ts";
+import { equal, field, objectAt, omit, textAt, withField } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { beingDeleted, finalizersOf, generationOf, nameOf, withMeta, withTop } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
@@ -132,7 +132,10 @@ function onlyStatus(type: ResourceType, { metadata, ...object }: KubeObject, old
 }
 
 /** The part of an object that its generation counts the changes of. */
-const asked = (object: KubeObject): JsonObject => omit(object, "metadata", "apiVersion");
+const asked = ({ behaviour }: ResourceType, object: KubeObject): JsonObject => ({
+  ...omit(object, "metadata", "apiVersion"),
+  ...(behaviour.countsAnnotations && { metadata: objectAt(object, "metadata", "annotations") }),
+});
 
 /** The object to store for an update of `old`, through the main endpoint or `/status`. Throws 422 with all errors. */
 export function admittedUpdate(
@@ -150,7 +153,7 @@ export function admittedUpdate(
         : kept;
   const complete = settled(type, written, old);
   const askedAnew =
-    (type.generation || type.custom) && subresource === "" && !equal(asked(complete), asked(old));
+    (type.generation || type.custom) && subresource === "" && !equal(asked(type, complete), asked(type, old));
   const admitted = askedAnew ? withMeta(complete, "generation", generationOf(old) + 1) : complete;
   // The generic code and the code of the kind both check metadata, so an error is reported more than once.
   const whole = metadataErrors({ ...type, custom: true }, admitted.metadata);

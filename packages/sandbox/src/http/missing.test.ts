@@ -42,11 +42,9 @@ it("takes and gives JSON only", async () => {
   expect((await api.send("PATCH", `${at}/a`, "{}", typed("apply-patch+cbor"))).code).toBe(415);
 });
 
-it("answers 501 for server-side apply, scales and the deletion of collections", async () => {
+it("answers 501 for scales and the deletion of collections", async () => {
   const at = "/api/v1/namespaces/default/configmaps";
-  const applying = { "content-type": "application/apply-patch+yaml" };
   const answers = await Promise.all([
-    api.call("PATCH", `${at}/a?fieldManager=a`, {}, applying),
     api.call("GET", "/apis/apps/v1/namespaces/default/deployments/a/scale"),
     api.call("DELETE", at),
   ]);

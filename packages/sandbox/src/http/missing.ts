@@ -27,12 +27,6 @@ const missing: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** Throws 501 for a server-side apply. */
-export function refuseApply(contentType: string): void {
-  if (contentType.startsWith("application/apply-patch+yaml"))
-    throw notImplemented("server-side apply", server);
-}
-
 /** The answer to a body in protobuf. */
 export const noProtobuf = (): Error =>
   notImplemented(

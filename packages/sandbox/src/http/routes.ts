@@ -5,23 +5,24 @@ import { isFieldValidation, summary } from "../writing/decoding.ts";
 import { optionsOfDelete, remove } from "../writing/deletions.ts";
 import { isPropagation } from "../writing/deletion-policy.ts";
 import type { Propagation } from "../writing/deletion-policy.ts";
-import { notSupported, when } from "../admission/field-errors.ts";
+import { forbidden, notSupported, required, tooLong, when } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import { managerOf } from "../writing/managed-fields.ts";
 import { isObject, listAt, parseJson } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { isKubeObject } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
-import { noCollections, noProtobuf, refuseApply, refuseMissing, refuseReview } from "./missing.ts";
-import { patchFor } from "../writing/patch.ts";
+import { noCollections, noProtobuf, refuseMissing, refuseReview } from "./missing.ts";
+import { isApply, patchFor } from "../writing/patch.ts";
 import { segmentsOf } from "./paths.ts";
 import { flagIn, get, integerIn, list } from "../reading/reads.ts";
 import { representationFor } from "./representation.ts";
 import type { ResourceType } from "../kinds/resource-type.ts";
 import * as status from "./status.ts";
+import { parseYaml } from "./yaml.ts";
 import { startWatch } from "../reading/watch.ts";
 import type { Watch } from "../reading/watch.ts";
-import { bind, create, patch, replace } from "../writing/writes.ts";
+import { apply, bind, create, patch, replace } from "../writing/writes.ts";
 import type { Target, WriteOptions } from "../writing/writes.ts";
 
 export interface ApiRequest {
@@ -83,11 +84,25 @@ function targetOf(cluster: Cluster, path: string): Route | undefined {
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();
 }
 
-function writeOptions({ query, method, header, warn }: ApiRequest): WriteOptions {
+/** The errors of the parameters of a patch. */
+function patchErrors({ query, header }: ApiRequest): FieldError[] {
+  const isApplied = isApply(header("content-type"));
+  const manager = query.get("fieldManager") ?? "";
+  return [
+    ...when(isApplied && manager === "", required("fieldManager", "is required for apply patch")),
+    ...when(!isApplied && query.has("force"), forbidden("force", "may not be specified for non-apply patch")),
+  ];
+}
+
+function writeOptions(request: ApiRequest): WriteOptions {
+  const { query, method, header, warn } = request;
   const kind = method === "PATCH" ? "PatchOptions" : method === "PUT" ? "UpdateOptions" : "CreateOptions";
   const fieldValidation = query.get("fieldValidation") || "Warn";
   const dryRun = query.getAll("dryRun");
+  const manager = query.get("fieldManager") ?? "";
   const errors = [
+    ...(method === "PATCH" ? patchErrors(request) : []),
+    ...when(manager.length > 128, tooLong("fieldManager", 128)),
     ...dryRunErrors(dryRun),
     ...when(
       !isFieldValidation(fieldValidation),
@@ -161,7 +176,7 @@ export async function serveResource(
   if (type.custom && !["POST", "PUT", "PATCH"].includes(method)) throw status.notSupportedVerb(type, "");
   if (type.custom && method === "POST" && target.subresource !== "")
     throw status.notSupportedVerb(type, "create");
-  if (type.custom && method === "PATCH" && target.name === "") patchFor(request.header("content-type"), true);
+  if (type.custom && method === "PATCH" && target.name === "") refuseNameless(request);
   if (method === "POST" && (target.name === "" || type.custom)) return write(context, request, target);
   if ((method === "PUT" || method === "PATCH") && target.name !== "") return write(context, request, target);
   throw status.methodNotAllowed();
@@ -200,6 +215,12 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   const options = writeOptions(request);
   const shown = shapeFor(context, request, type);
   if (request.method === "PATCH") {
+    if (isApply(request.header("content-type"))) {
+      const config = parseYaml(Buffer.from(await request.body()).toString());
+      const force = flagIn(request.query, "force");
+      const { object, isNew } = apply(cluster, target, config, { ...options, force });
+      return answer(shown.object(object), isNew ? 201 : 200);
+    }
     const change = await patchIn(request, type);
     return answer(shown.object(patch(cluster, target, change, options)));
   }
@@ -208,9 +229,15 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   return answer(shown.object(replace(cluster, target, body, options)));
 }
 
+/** Throws 415 or 400 for a patch of no object. */
+function refuseNameless(request: ApiRequest): never {
+  const contentType = request.header("content-type");
+  if (!isApply(contentType)) patchFor(contentType, true);
+  throw status.badRequest("name must be provided");
+}
+
 /** Returns the change that a patch makes of an object. */
 async function patchIn(request: ApiRequest, { custom }: ResourceType) {
-  refuseApply(request.header("content-type"));
   const change = patchFor(request.header("content-type"), custom);
   const given = parsed(await request.body(), "error decoding patch: ");
   return (object: KubeObject) => change(object, given);

@@ -110,6 +110,9 @@ export const conflict = (type: Named, name: string, why = modified, kind = type.
     `Operation cannot be fulfilled on ${qualified(kind, type.group)} ${JSON.stringify(name)}: ${why}`,
     about(type, name, kind),
   );
+/** The answer for an apply to fields that other managers own. */
+export const applyConflict = (causes: readonly JsonObject[], message: string): ApiError =>
+  new ApiError(409, "Conflict", message, { causes });
 export const forbiddenBy = (type: Named, name: string, why: string, cause?: JsonObject): ApiError =>
   new ApiError(
     403,

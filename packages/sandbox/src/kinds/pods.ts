@@ -20,7 +20,7 @@ import {
 import * as status from "../http/status.ts";
 
 const podSpec = openObject({
-  containers: listOf(anyObject),
+  containers: { ...listOf(anyObject), "x-nullable-list": true },
   restartPolicy: withDefault(string, "Always"),
   terminationGracePeriodSeconds: withDefault(integer, 30),
 });
@@ -29,7 +29,9 @@ export const podSchema: JsonObject = fields({
   status: withDefault(anyObject, {}),
 });
 /** The schema of a template of pods. */
-export const podTemplate: JsonObject = alwaysPresent(openObject({ spec: alwaysPresent(podSpec) }));
+export const podTemplate: JsonObject = alwaysPresent(
+  openObject({ metadata: alwaysPresent(anyObject), spec: alwaysPresent(podSpec) }),
+);
 
 const nodeOf = (pod: KubeObject): string => textAt(pod, "spec", "nodeName") ?? "";
 

@@ -78,6 +78,8 @@ export interface Behaviour {
   readonly allotted?: (object: KubeObject, others: readonly KubeObject[], turn: number) => KubeObject;
   /** Deletion is graceful: returns the seconds until the object is gone; `asked` is the number in the request. */
   readonly gracePeriod?: (object: KubeObject, asked: number | undefined) => number;
+  /** True if metadata.generation also counts the changes of annotations. */
+  readonly countsAnnotations?: true;
   /** True if only the generic code checks the metadata of an update. */
   readonly leavesMetadata?: true;
   /** True if something other than metadata.finalizers holds a deleted object. */
@@ -122,11 +124,20 @@ const renamed = (object: KubeObject, pairs: readonly (readonly [string, string])
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]));
 };
 
-/** The object with defaults and without unknown fields; their paths are added to `unknown`. */
-export function fitted(type: ResourceType, object: KubeObject, unknown: string[] = []): KubeObject {
+/**
+ * The object with defaults and without unknown fields; their paths are added to `unknown`. A custom resource loses nulls
+ * that mean nothing, unless `keepsNulls`.
+ */
+export function fitted(
+  type: ResourceType,
+  object: KubeObject,
+  unknown: string[] = [],
+  keepsNulls = false,
+): KubeObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   const known = pruned(rest, type.schema, "", unknown);
-  const content = defaulted(type.custom ? known : withoutEmpty(known, type.schema), type.schema);
+  const filled = type.custom ? known : withoutEmpty(known, type.schema);
+  const content = defaulted(filled, type.schema, type.custom && keepsNulls);
   return { ...(isObject(content) ? content : {}), apiVersion, kind, metadata };
 }
 

@@ -1,6 +1,6 @@
 // Services: each gets an address of this machine's loopback, for the processes behind it run on this machine.
 import { invalid, when } from "../admission/field-errors.ts";
-import { objectAt, textAt } from "../json.ts";
+import { field, objectAt, textAt } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { withTop } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
@@ -46,8 +46,11 @@ export const serviceBehaviour: Behaviour = {
     const one = addressOf(service) || free(others, turn);
     return one === undefined ? service : at(service, one);
   },
-  admitted: (service, old) =>
-    old && addressOf(service) === "" && addressOf(old) !== "" ? at(service, addressOf(old)) : service,
+  admitted: (service, old) => {
+    const one = addressOf(service) || (old ? addressOf(old) : "");
+    const isWithout = addressOf(service) === "" || field(service, "spec", "clusterIPs") === undefined;
+    return one !== "" && isWithout ? at(service, one) : service;
+  },
   errors: (service, old) =>
     when(
       old !== undefined && addressOf(old) !== "" && addressOf(old) !== addressOf(service),

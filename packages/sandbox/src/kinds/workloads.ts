@@ -66,4 +66,8 @@ export const replicaSetBehaviour: Behaviour = {
     return when(isChanged, invalid("spec.selector", selector, "field is immutable"));
   },
 };
-export const deploymentBehaviour: Behaviour = { ...replicaSetBehaviour, completed: withStrategy };
+export const deploymentBehaviour: Behaviour = {
+  ...replicaSetBehaviour,
+  completed: withStrategy,
+  countsAnnotations: true,
+};

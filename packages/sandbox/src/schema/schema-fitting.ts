@@ -91,10 +91,11 @@ const meaninglessNull = (value: Json | undefined, schema: Json | undefined): boo
   value === null && isObject(schema) && field(schema, "nullable") !== true;
 
 /**
- * The value with its defaults. A null that is not nullable counts as no value: its default takes its place, or it goes.
+ * The value with its defaults. A null that is not nullable counts as no value: its default takes its place, or it goes,
+ * unless `keepsNulls`.
  */
-export function defaulted(value: Json, schema: Json | undefined): Json {
-  if (isArray(value)) return value.map((item) => defaulted(item, field(schema, "items")));
+export function defaulted(value: Json, schema: Json | undefined, keepsNulls = false): Json {
+  if (isArray(value)) return value.map((item) => defaulted(item, field(schema, "items"), keepsNulls));
   if (!isObject(value) || !isObject(schema)) return value;
   const missing = Object.entries(objectAt(schema, "properties")).flatMap(([key, of]): [string, Json][] => {
     const byDefault = field(of, "default");
@@ -105,7 +106,7 @@ export function defaulted(value: Json, schema: Json | undefined): Json {
   return Object.fromEntries(
     Object.entries(complete).flatMap(([key, inner]): [string, Json][] => {
       const of = schemaOfProperty(schema, key);
-      return meaninglessNull(inner, of) ? [] : [[key, defaulted(inner, of)]];
+      return meaninglessNull(inner, of) && !keepsNulls ? [] : [[key, defaulted(inner, of, keepsNulls)]];
     }),
   );
 }

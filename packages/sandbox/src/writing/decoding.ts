@@ -63,9 +63,9 @@ function typeMetaOf(type: ResourceType, body: JsonObject): { apiVersion: string;
  * Adds the path of every dropped field to `unknown`.
  * Throws 400 for another kind or version, and for wrong types where Go would fail to decode them: in metadata, and
  * anywhere in a built-in kind. (Wrong types in a custom resource are 422 and come from its schema.) Nulls that mean
- * nothing are dropped.
+ * nothing are dropped, unless `keepsNulls`: the schema of a custom resource refuses them.
  */
-export function decoded(type: ResourceType, given: Json, unknown: string[]): KubeObject {
+export function decoded(type: ResourceType, given: Json, unknown: string[], keepsNulls = false): KubeObject {
   const body = given === null && !type.custom ? {} : given;
   if (body === null) throw unrecognized(type, body, "Object 'Kind' is missing in 'null'");
   if (!isObject(body))
@@ -73,7 +73,7 @@ export function decoded(type: ResourceType, given: Json, unknown: string[]): Kub
   const { apiVersion, kind } = typeMetaOf(type, body);
   const metadata = metadataIn(body["metadata"] ?? {}, "metadata", unknown);
   if (!metadata) throw mismatch(type, kind, type.version, "json: metadata: it is not an object");
-  const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown);
+  const content = fitted(type, { ...body, apiVersion, kind, metadata: {} }, unknown, keepsNulls);
   if (type.custom) unknown.sort();
   const wrong = [
     ...validated(metadata, metadataSchema, "metadata"),

@@ -1,102 +1,97 @@
-// metadata.managedFields: the manager that set a field last, and the time. Server-side apply, which the sandbox does
-// not have, needs more: here, a list is one field.
+// metadata.managedFields after a create or an update: the manager of the request owns the fields that it changed
+// (apimachinery, managedfields/internal).
 import { timestamp } from "../admission/admission.ts";
-import type { Cluster } from "../storage/cluster.ts";
-import { equal, isObject, listAt, objectAt, omit, textAt } from "../json.ts";
+import { changesIn, ownable, takeFields, versionOf } from "../fields/ownership.ts";
+import type { Writing } from "../fields/ownership.ts";
+import { capped, isReset, managedFieldsOf, ownerKey, ownersIn } from "../fields/owners.ts";
+import type { Owner, Owners } from "../fields/owners.ts";
+import { typeErrors } from "../fields/type-errors.ts";
+import { field, isObject, isTrueAt, objectAt } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { withMeta } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
 import { apiVersionOf } from "../kinds/resource-type.ts";
 import type { ResourceType } from "../kinds/resource-type.ts";
-
-/** A write: of this kind, through this subresource ("" for none), by this manager. */
-export interface Writing {
-  readonly type: ResourceType;
-  readonly subresource: string;
-  readonly manager: string;
-}
+import type { Cluster } from "../storage/cluster.ts";
 
 /** The manager of a request: its query names it, or else its user agent does, up to the first slash. */
 export const managerOf = (query: URLSearchParams, userAgent: string): string =>
   query.get("fieldManager") || userAgent.split("/")[0] || "unknown";
 
-/** Fields of metadata that no manager owns. */
-const unowned = [
-  ...["creationTimestamp", "generation", "managedFields", "name", "namespace", "resourceVersion"],
-  ...["selfLink", "uid"],
-];
-
-const isMap = (value: Json): value is JsonObject => isObject(value) && Object.keys(value).length > 0;
-
-/** Joins the names of a path, such as `f:spec` and `f:size`. */
-const separator = "\0";
-
-function fieldsIn(value: Json, path: readonly string[] = []): [string, Json][] {
-  if (!isMap(value)) return [[path.join(separator), value]];
-  return Object.entries(value).flatMap(([key, inner]) => fieldsIn(inner, [...path, `f:${key}`]));
-}
-
-/** The values of the fields that a manager can own, by path. */
-function fieldsOf(object: KubeObject): ReadonlyMap<string, Json> {
-  const content = omit(object, "apiVersion", "kind", "metadata");
-  const metadata = omit(object.metadata, ...unowned);
-  return new Map(fieldsIn(isMap(metadata) ? { ...content, metadata } : content));
-}
-
-function pathsIn(fieldsV1: JsonObject, above: readonly string[] = []): string[] {
-  return Object.entries(fieldsV1).flatMap(([name, inner]) =>
-    isMap(inner) ? pathsIn(inner, [...above, name]) : [[...above, name].join(separator)],
-  );
-}
-
-/** Paths as an entry has them: `{"f:spec":{"f:size":{}}}`. */
-function fieldsV1Of(paths: readonly (readonly string[])[]): JsonObject {
-  const byName = Map.groupBy(paths, ([name = ""]) => name);
-  return Object.fromEntries(
-    [...byName].map(([name, same]) => {
-      const below = same.map((path) => path.slice(1)).filter((path) => path.length > 0);
-      return [name, fieldsV1Of(below)];
+/** The fields that every object of a built-in kind has: in Go, structs without a pointer, and lists that may be null. */
+const structsIn = (schema: Json | undefined): JsonObject =>
+  Object.fromEntries(
+    Object.entries(objectAt(schema, "properties")).flatMap(([key, of]): [string, Json][] => {
+      const byDefault = field(of, "default");
+      if (byDefault === null || isTrueAt(of, "x-nullable-list")) return [[key, null]];
+      return isObject(byDefault) ? [[key, structsIn(of)]] : [];
     }),
   );
+
+/** The object before its creation. */
+export const emptyObject = (type: ResourceType): KubeObject => ({
+  ...(type.custom ? {} : structsIn(type.schema)),
+  apiVersion: apiVersionOf(type),
+  kind: type.kind,
+  metadata: {},
+});
+
+/** The owners after an update of `live`, which had `owners`. */
+export function updatedOwners(
+  cluster: Cluster,
+  writing: Writing,
+  next: KubeObject,
+  live: KubeObject,
+  owners: Owners,
+): Owners {
+  const { type, subresource, manager } = writing;
+  const version = versionOf(cluster, writing);
+  if (!version) return owners;
+  const { added, changed } = changesIn(version, live, next);
+  const taken = takeFields(cluster, writing, live, next, owners);
+  const fields = ownable(added.union(changed));
+  if (fields.size === 0) return capped(taken.owners);
+  const own = { manager, operation: "Update", apiVersion: apiVersionOf(type), subresource } as const;
+  const key = ownerKey(own);
+  const all = fields.union(taken.owners.get(key)?.fields ?? new Set<string>());
+  const owner: Owner = { ...own, time: timestamp(cluster.now()), fields: all };
+  return capped(new Map([...taken.owners, [key, owner]]));
 }
 
-const withPaths = (entry: JsonObject, paths: readonly string[]): JsonObject[] =>
-  paths.length === 0 ? [] : [{ ...entry, fieldsV1: fieldsV1Of(paths.map((path) => path.split(separator))) }];
+/** False if an object does not fit the schema of its version, or of that of an owner: then nothing is tracked. */
+const isComparable = (cluster: Cluster, writing: Writing, object: KubeObject, owners: Owners): boolean => {
+  const own = apiVersionOf(writing.type);
+  const versions = new Set([own, ...[...owners.values()].map(({ apiVersion }) => apiVersion)]);
+  return [...versions].every((apiVersion) => {
+    const kind = versionOf(cluster, writing, apiVersion)?.kind;
+    return !kind?.custom || typeErrors(kind, object, apiVersion === own).length === 0;
+  });
+};
 
-/** The object after a write, with an entry for each manager of its fields; `live` is the object before the write. */
-export function withManagers(
-  { now }: Cluster,
-  { type, subresource, manager }: Writing,
+/**
+ * The managedFields after a write; `live` is the object before it, and `next` is the object that the request asks for,
+ * before the server adds its own fields. An object without owners gets none by an update. Undefined if there are none.
+ */
+export function managersAfter(
+  cluster: Cluster,
+  writing: Writing,
   next: KubeObject,
   live: KubeObject | undefined,
-): KubeObject {
-  const [before, after] = [live ? fieldsOf(live) : new Map<string, Json>(), fieldsOf(next)];
-  // A write of the status changes no other field, and other writes do not change the status.
-  const isWritten = (path: string): boolean =>
-    !type.status || (path.split(separator)[0] === "f:status") === (subresource === "status");
-  const changed = [...after].flatMap(([path, value]) =>
-    isWritten(path) && !equal(before.get(path), value) ? [path] : [],
-  );
-  const gone = [...before.keys()].filter((path) => isWritten(path) && !after.has(path));
-  const lost = new Set([...changed, ...gone]);
-  const own = { manager, apiVersion: apiVersionOf(type), subresource };
-  const isOwn = (entry: Json): boolean =>
-    Object.entries(own).every(([key, value]) => (textAt(entry, key) ?? "") === value);
-  const keptBy = (entry: Json): string[] =>
-    pathsIn(objectAt(entry, "fieldsV1")).filter((path) => !lost.has(path));
-  const entries = listAt(live, "metadata", "managedFields").filter(isObject);
-  const kept = entries
-    .filter((entry) => changed.length === 0 || !isOwn(entry))
-    .flatMap((entry) => withPaths(entry, keptBy(entry)));
-  const mine = {
-    manager,
-    operation: "Update",
-    apiVersion: own.apiVersion,
-    time: timestamp(now()),
-    fieldsType: "FieldsV1",
-    ...(subresource !== "" && { subresource }),
-  };
-  const written = changed.length === 0 ? [] : [...entries.filter(isOwn).flatMap(keptBy), ...changed];
-  const all = [...kept, ...withPaths(mine, written)];
-  return withMeta(next, "managedFields", all.length > 0 ? all : undefined);
+): Json | undefined {
+  const given: Owners = writing.subresource === "" ? ownersIn(next) : new Map();
+  const owners = given.size > 0 ? given : ownersIn(live);
+  const isWithout = writing.subresource === "" && isReset(next);
+  if (live && (isWithout || owners.size === 0)) return undefined;
+  const before = live ?? emptyObject(writing.type);
+  const objects = live ? [live, next] : [next];
+  if (!objects.every((object) => isComparable(cluster, writing, object, owners))) return undefined;
+  return managedFieldsOf(updatedOwners(cluster, writing, next, before, isWithout ? new Map() : owners));
 }
+
+/** The object with the managedFields after a write of all of it. */
+export const withManagers = (
+  cluster: Cluster,
+  writing: Writing,
+  next: KubeObject,
+  live: KubeObject | undefined,
+): KubeObject => withMeta(next, "managedFields", managersAfter(cluster, writing, next, live));

@@ -125,13 +125,18 @@ export function jsonPatch(document: Json, patch: Json): Json {
 const json = "application/json-patch+json";
 const merge = "application/merge-patch+json";
 const strategic = "application/strategic-merge-patch+json";
+const applied = "application/apply-patch+yaml";
+
+const mediaOf = (contentType: string): string => contentType.split(";")[0]?.trim() ?? "";
+/** True if a patch of a content type is a configuration to apply. */
+export const isApply = (contentType: string): boolean => mediaOf(contentType) === applied;
 
 /** The function that applies a patch of a content type. Throws 415 for a type that the kind does not take. */
 export function patchFor(contentType: string, custom: boolean): (object: JsonObject, patch: Json) => Json {
-  const media = contentType.split(";")[0]?.trim() ?? "";
+  const media = mediaOf(contentType);
   if (media === json) return jsonPatch;
   if (media === merge) return wholeMerge;
   if (media === strategic && !custom) return wholeStrategic;
   if (!custom) throw unsupportedPatch();
-  throw unsupportedMediaType([json, merge, "application/apply-patch+yaml"]);
+  throw unsupportedMediaType([json, merge, applied]);
 }

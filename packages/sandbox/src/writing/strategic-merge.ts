@@ -1,36 +1,9 @@
 // Strategic merge patch for built-in kinds: lists with a merge key are merged by it, all other values as in a merge
 // patch. A simplification: the name of a list alone decides its key.
+import { isMergedSet, mergeKeyOf, mergeKeysOf } from "../fields/list-keys.ts";
 import { equal, field, isArray, isObject, listAt, textAt, withField } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { badRequest, serverError } from "../http/status.ts";
-
-const byName = [
-  "containers",
-  "initContainers",
-  "ephemeralContainers",
-  "volumes",
-  "env",
-  "imagePullSecrets",
-  "secrets",
-];
-const byOther: ReadonlyMap<string, readonly string[]> = new Map([
-  ["volumeMounts", ["mountPath"]],
-  ["volumeDevices", ["devicePath"]],
-  ["ports", ["containerPort", "port"]],
-  ["hostAliases", ["ip"]],
-  ["topologySpreadConstraints", ["topologyKey"]],
-  ["conditions", ["type"]],
-  ["ownerReferences", ["uid"]],
-]);
-const mergeKeys = (list: string): readonly string[] =>
-  byName.includes(list) ? ["name"] : (byOther.get(list) ?? []);
-
-/** The field that identifies the items of a list of a built-in kind; undefined if the list is replaced. */
-export const mergeKeyOf = (list: string, items: readonly Json[]): string | undefined =>
-  mergeKeys(list).find((key) => items.some((item) => field(item, key) !== undefined));
-
-/** The one list of plain values that is a set. */
-export const isMergedSet = (list: string): boolean => list === "finalizers";
 
 const directive = (item: Json): string | undefined => textAt(item, "$patch");
 
@@ -100,7 +73,7 @@ function mergedList(
     return ordered([...list, ...patch.filter((item) => !list.includes(item))], list, order, equal);
   if (patch.some((item) => directive(item) === "replace"))
     return patch.filter((item) => directive(item) === undefined);
-  const keys = mergeKeys(name);
+  const keys = mergeKeysOf(name);
   const key = mergeKeyOf(name, patch);
   if (keys.length > 0 && patch.some((item) => !isObject(item)))
     throw serverError("list element types are not identical");

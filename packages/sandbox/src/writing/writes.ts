@@ -7,7 +7,7 @@ import { decoded, refuseUnknown, refusing } from "./decoding.ts";
 import type { Telling } from "./decoding.ts";
 import { invalid } from "../admission/field-errors.ts";
 import { quoted } from "../http/go-text.ts";
-import { equal, isObject, omit, textAt } from "../json.ts";
+import { equal, isObject, listAt, objectAt, omit, textAt } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import {
   beingDeleted,
@@ -19,7 +19,8 @@ import {
   withMeta,
 } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
-import { withManagers } from "./managed-fields.ts";
+import { applied, configurationIn } from "./apply.ts";
+import { managersAfter } from "./managed-fields.ts";
 import { nameFaults } from "../admission/names.ts";
 import { bound, nodeOfBinding } from "../kinds/pods.ts";
 import { asServed, asStored } from "../kinds/resource-type.ts";
@@ -95,7 +96,7 @@ function refuseWithoutNamespace({ store }: Cluster, { type, namespace }: Target,
 export function create(cluster: Cluster, target: Target, body: Json, options: WriteOptions): KubeObject {
   const { metadata, ...content } = decode(target, body, options);
   const object = { ...content, metadata: omit(metadata, "deletionTimestamp", "deletionGracePeriodSeconds") };
-  const made = add(cluster, target, object, options);
+  const made = add(cluster, target, object, managersOf(cluster, target, object, undefined, options), options);
   warnOf(target.type, object, undefined, options.warn);
   return made;
 }
@@ -119,13 +120,26 @@ function warnOf(
       warn(`metadata.finalizers: ${JSON.stringify(one)}: ${why}`);
 }
 
+/** The managedFields after a write of an object, which the fields that the server sets do not change. */
+const managersOf = (
+  cluster: Cluster,
+  target: Target,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  { manager }: WriteOptions,
+): Json | undefined => {
+  const asked = target.type.behaviour.completed?.(object, old) ?? object;
+  return managersAfter(cluster, { ...target, manager }, asked, old);
+};
+
 const leaving = "create not allowed while custom resource definition is terminating";
 
 function add(
   cluster: Cluster,
   target: Target,
   object: KubeObject,
-  { dryRun, manager }: WriteOptions,
+  managers: Json | undefined,
+  { dryRun }: WriteOptions,
 ): KubeObject {
   const { type, namespace } = target;
   const given = inNamespace(target, object);
@@ -143,7 +157,7 @@ function add(
   if (there && textAt(given, "metadata", "generateName"))
     throw status.generatedNameTaken(type, nameOf(admitted), beingDeleted(there));
   if (there) throw status.alreadyExists(type, nameOf(admitted), beingDeleted(there));
-  return commit(cluster, type, withManagers(cluster, { ...target, manager }, admitted, undefined), dryRun);
+  return commit(cluster, type, withMeta(admitted, "managedFields", managers), dryRun);
 }
 
 function refuseOtherName(name: string, object: JsonObject): void {
@@ -171,7 +185,8 @@ export function replace(cluster: Cluster, target: Target, body: Json, options: W
   const [wanted, uid] = [uidOf(object) || uidOf(old), uidOf(old)];
   const mismatch = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`;
   if (wanted !== uid) throw status.conflict(type, name, mismatch);
-  const updated = update(cluster, target, object, old, options);
+  const managers = managersOf(cluster, target, object, asServed(type, old), options);
+  const updated = update(cluster, target, object, old, managers, options);
   warnOf(type, object, old, options.warn);
   return updated;
 }
@@ -188,17 +203,55 @@ export function patch(
   if (!isObject(body)) throw status.badRequest("the patch does not leave an object");
   const object = refusing(target.type, body, options, () => decode(target, body, options, false));
   refuseOtherName(target.name, object);
-  const updated = update(cluster, target, object, old, options);
+  const managers = managersOf(cluster, target, object, asServed(target.type, old), options);
+  const updated = update(cluster, target, object, old, managers, options);
   warnOf(target.type, object, old, options.warn);
   return updated;
 }
+
+/**
+ * PATCH of a configuration: server-side apply, which creates an object that does not exist. Throws 400, 404, 409, 422,
+ * or 500 for a configuration that does not fit the kind.
+ */
+export function apply(
+  cluster: Cluster,
+  target: Target,
+  body: Json,
+  options: WriteOptions & { readonly force: boolean },
+): { readonly object: KubeObject; readonly isNew: boolean } {
+  const { type, name } = target;
+  refuseUnkeyed(target);
+  const old = find(cluster, target);
+  if (!old && target.subresource !== "") throw status.notFound(type, name);
+  const writing = { ...target, manager: options.manager };
+  const config = configurationIn(type, body);
+  const result = applied(cluster, writing, config, old && asServed(type, old), options.force);
+  const object = decoded(type, result.object, [], true);
+  const orphan = `uid mismatch: the provided object specified uid ${uidOf(object)}, and no existing object was found`;
+  if (!old && uidOf(object) !== "") throw status.conflict(type, name, orphan);
+  inNamespace(target, object);
+  refuseOtherName(name, object);
+  const made = old
+    ? update(cluster, target, object, old, result.managers, options)
+    : add(cluster, target, withMeta(object, "resourceVersion", undefined), result.managers, options);
+  warnOf(type, object, old, options.warn);
+  return { object: made, isNew: !old };
+}
+
+const withoutTimes = (object: KubeObject): KubeObject =>
+  withMeta(
+    object,
+    "managedFields",
+    listAt(object, "metadata", "managedFields").map((one) => omit(objectAt(one), "time")),
+  );
 
 function update(
   cluster: Cluster,
   target: Target,
   object: KubeObject,
   old: KubeObject,
-  { dryRun, manager }: WriteOptions,
+  managers: Json | undefined,
+  { dryRun }: WriteOptions,
 ): KubeObject {
   const { type, name, namespace, subresource } = target;
   const expected = versionOf(object);
@@ -211,7 +264,9 @@ function update(
   const part = subresource === "status" ? "status" : "";
   const given = inNamespace(target, object);
   const admitted = admittedUpdate(type, given, before, part);
-  const after = withManagers(cluster, { ...target, manager }, admitted, before);
+  const managed = withMeta(admitted, "managedFields", managers);
+  // A change of the times of managers alone is none.
+  const after = equal(withoutTimes(managed), withoutTimes(before)) ? before : managed;
   if (!beingDeleted(old) || isHeld(type, after))
     // An equal object is written if its stored form differs: by its version, or by fields that its schema has lost.
     return equal(asStored(type, after), old) ? before : commit(cluster, type, after, dryRun);
