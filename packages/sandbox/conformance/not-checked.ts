@@ -62,6 +62,10 @@ export const notChecked: readonly NotChecked[] = [
     instead: "answers 501",
   },
   {
+    what: "The owners of fields of lists and maps that a new schema merges in another way",
+    instead: "keeps managedFields as they are",
+  },
+  {
     what: "Conversion of custom resources by webhooks",
     instead: "refuses a definition that asks for it",
   },

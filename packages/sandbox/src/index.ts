@@ -29,10 +29,9 @@
  *
  * Caveats: no TLS; one bearer token, and no authorization; no logs or exec; no controller makes pods of a Deployment;
  * pods on a node stay after their deletion until something ends them, as tools/process-kubelet does. CEL rules of definitions
- * are not evaluated. Versions of a definition differ in name and schema only. A definition whose
- * lists get other keys leaves managedFields as they are. v1 and events.k8s.io/v1 Events are the same objects. conformance/not-checked.ts lists what
- * the sandbox accepts without a check; conformance/README.md lists what was compared with a real server, and what
- * differs.
+ * are not evaluated. Versions of a definition differ in name and schema only. v1 and events.k8s.io/v1 Events are the
+ * same objects. conformance/not-checked.ts lists what the sandbox accepts without a check; conformance/README.md lists
+ * what was compared with a real server, and what differs.
  */
 
 export { isArray, isObject, sortedJson } from "./json.ts";

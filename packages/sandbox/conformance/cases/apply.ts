@@ -140,6 +140,11 @@ const options: Case[] = [
   ),
 ];
 
+/** A ConfigMap that kubectl has applied on the client. */
+const lastApplied = (data: JsonObject): JsonObject => {
+  const text = JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data });
+  return map(data, { annotations: { "kubectl.kubernetes.io/last-applied-configuration": text } });
+};
 const oldWidget = `${widgetsIn.replace("v1/", "v1beta1/")}/a`;
 const states: Case[] = [
   caseOf(
@@ -228,6 +233,18 @@ const states: Case[] = [
     apply(at, map({ x: "2" }), "one"),
     get(at),
     apply(at, map({ x: "2" }), "one"),
+  ),
+  ...["kubectl", "other"].map((manager) =>
+    caseOf(
+      `an apply on the server by ${manager}, after one on the client`,
+      post(`${configMapsIn}?fieldManager=client`, lastApplied({ x: "1", y: "1", z: "1" })),
+      updated(at, { data: { z: "2" } }, "two"),
+      apply(at, map({ x: "2", y: "1" }), manager),
+      apply(at, map({ x: "2", y: "2", z: "3" }, { annotations: { "e.x/y": "<&>" } }), manager),
+      apply(at, map({ x: "2", y: "2", z: "3" }), manager, "force=true"),
+      apply(at, map({}), manager),
+      get(at),
+    ),
   ),
   caseOf(
     "more than ten updaters",

@@ -46,8 +46,11 @@ const firstAnd = <T extends Json>(random: PseudoRandom, [first, ...others]: read
 const pairs = (random: PseudoRandom): JsonObject =>
   some(random, { a: () => random.oneOf(["1", "2"]), b: () => "1", c: () => random.oneOf(["1", "2"]) });
 const owner = (name: string, uid: string): JsonObject => ({ apiVersion: "v1", kind: "Node", name, uid });
-/** The real server stores empty maps of the metadata of custom resources, and shows none, so there are none here. */
-const metadata = (random: PseudoRandom): JsonObject =>
+/**
+ * The real server stores maps of the metadata of custom resources that an apply has emptied, and shows none. So Bundles
+ * have all of them at all times.
+ */
+const metadata = (random: PseudoRandom, chance = 0.15): JsonObject =>
   some(
     random,
     {
@@ -56,11 +59,11 @@ const metadata = (random: PseudoRandom): JsonObject =>
       finalizers: () => firstAnd(random, ["e.x/a", "e.x/b"]),
       ownerReferences: () => firstAnd(random, [owner(random.oneOf(["n", "m"]), "u"), owner("n", "v")]),
     },
-    0.15,
+    chance,
   );
 const withMetadata = (random: PseudoRandom, made: JsonObject): JsonObject => ({
   ...made,
-  metadata: { name: "a", ...metadata(random) },
+  metadata: { name: "a", ...metadata(random, made["kind"] === "Bundle" ? 1 : undefined) },
 });
 
 const part = (random: PseudoRandom, name: string): JsonObject => ({
@@ -71,7 +74,10 @@ const part = (random: PseudoRandom, name: string): JsonObject => ({
     free: () => random.oneOf<Json>([{ a: 1 }, { a: { b: [1] } }, {}, { c: { d: 1 } }]),
   }),
 });
-const bundleSpec = (random: PseudoRandom): JsonObject =>
+/** The fields; few of them are null. */
+const withNulls = (random: PseudoRandom, fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, random.chance(0.02) ? null : value]));
+const bundleFields = (random: PseudoRandom): JsonObject =>
   some(
     random,
     {
@@ -102,6 +108,8 @@ const bundleSpec = (random: PseudoRandom): JsonObject =>
     },
     0.2,
   );
+
+const bundleSpec = (random: PseudoRandom): JsonObject => withNulls(random, bundleFields(random));
 
 const servicePorts = (random: PseudoRandom): [JsonObject, ...JsonObject[]] => [
   { name: "web", port: 80, protocol: "TCP", targetPort: random.oneOf([80, 81]) },
@@ -193,6 +201,16 @@ const subjects: readonly [Subject, ...Subject[]] = [
 
 const managers = ["one", "two", "three"] as const;
 
+/** Some requests about Bundles are about their other version. */
+const inOtherVersion = (random: PseudoRandom, step: Step): Step =>
+  step.path.startsWith(bundlesIn) && random.chance(0.15)
+    ? {
+        ...step,
+        path: step.path.replace("/v1/", "/v1beta1/"),
+        body: { ...objectAt(step.body), apiVersion: "example.com/v1beta1" },
+      }
+    : step;
+
 function applying(random: PseudoRandom, subject: Subject): Step {
   const { status } = subject;
   const inStatus = status && random.chance(0.2);
@@ -203,7 +221,8 @@ function applying(random: PseudoRandom, subject: Subject): Step {
     : random.chance(0.1)
       ? subject.whole(random)
       : subject.part(random);
-  return apply(`${subject.path}/a${inStatus ? "/status" : ""}`, config, random.oneOf(managers), query);
+  const path = `${subject.path}/a${inStatus ? "/status" : ""}`;
+  return inOtherVersion(random, apply(path, config, random.oneOf(managers), query));
 }
 
 /** A body for PUT. Only custom resources need a version. */

@@ -19,14 +19,12 @@ export interface Owner {
 /** Owners by `ownerKey`. */
 export type Owners = ReadonlyMap<string, Owner>;
 
-/** The identity of an owner. All versions that a manager applies are one owner. */
-export const ownerKey = ({
-  manager,
-  operation,
-  apiVersion,
-  subresource,
-}: Omit<Owner, "time" | "fields">): string =>
-  JSON.stringify([manager, operation, operation === "Apply" ? "" : apiVersion, subresource]);
+/** The identity of an owner, in the order of which errors list owners. All versions that a manager applies are one. */
+export const ownerKey = (owner: Omit<Owner, "time" | "fields">): string => {
+  const { manager, operation, apiVersion, subresource } = owner;
+  const version = operation === "Update" && { apiVersion };
+  return JSON.stringify({ manager, operation, ...version, ...(subresource !== "" && { subresource }) });
+};
 
 function ownerOf(entry: Json): Owner {
   const [operation, apiVersion] = [textAt(entry, "operation"), textAt(entry, "apiVersion") ?? ""];
@@ -107,7 +105,7 @@ export function capped(owners: Owners): Owners {
     const bucket = { ...owner, manager: "ancient-changes", subresource: "" };
     const name = ownerKey(bucket);
     const older = left.get(name) ?? left.get(first);
-    left.delete(first);
+    if (!left.has(name)) left.delete(first);
     left.delete(key);
     left.set(name, { ...bucket, fields: owner.fields.union(older?.fields ?? new Set()) });
     count -= 1;

@@ -42,7 +42,7 @@ function keptBy({ type, subresource }: Writing): readonly string[] {
  * A served version of the kind of a write, by default its own; undefined if it is not served. The two groups of Events
  * are not versions of each other.
  */
-export function versionOf(
+export function servedVersion(
   cluster: Cluster,
   writing: Writing,
   apiVersion = apiVersionOf(writing.type),
@@ -51,7 +51,7 @@ export function versionOf(
   const isOwn = apiVersion === apiVersionOf(writing.type);
   const type = isOwn ? writing.type : cluster.typeOf(group, version, writing.type.resource);
   if (!type || (!isOwn && !type.custom)) return undefined;
-  // A write of the main resource in another version knows nothing of the status.
+  // As in the real server, which leaves out the status of the main resource in its own version only.
   const kept = isOwn || writing.subresource !== "" ? keptBy(writing) : [];
   return {
     kind: type,
@@ -89,7 +89,7 @@ export function takeFields(
     const { apiVersion, fields } = owner;
     if (key === self) continue;
     if (!changes.has(apiVersion)) {
-      const version = versionOf(cluster, writing, apiVersion);
+      const version = servedVersion(cluster, writing, apiVersion);
       changes.set(apiVersion, version && changesIn(version, live, next));
     }
     const change = changes.get(apiVersion);

@@ -87,6 +87,17 @@ describe("kubectl", () => {
     expect(await kubectl("get", "cm", "-l", "tier=web", "-o", "jsonpath={.items[*].data}")).toBe('{"a":"1"}');
   });
 
+  it("applies on the server, also what it has applied on the client before", async () => {
+    const sized = (size: number) => file(widget("served", { size }));
+    await kubectl("apply", "-f", await sized(1));
+    const onServer = ["apply", "--server-side", "-f"];
+    expect(await kubectl(...onServer, await sized(2))).toContain("serverside-applied");
+    const other = ["--field-manager=other"];
+    await expect(kubectl(...onServer, await sized(3), ...other)).rejects.toThrow('conflict with "kubectl"');
+    await kubectl(...onServer, await sized(3), ...other, "--force-conflicts");
+    expect(await kubectl("get", "wd", "served", "-o", "jsonpath={.spec.size}")).toBe("3");
+  });
+
   it("describes an object with its events", async () => {
     await kubectl("apply", "-f", await file(widget("described")));
     const { body } = await api.call("GET", `${widgets}/described`);

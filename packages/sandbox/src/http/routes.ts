@@ -84,25 +84,20 @@ function targetOf(cluster: Cluster, path: string): Route | undefined {
   throw type.custom ? status.notFound(type, name) : status.noSuchResource();
 }
 
-/** The errors of the parameters of a patch. */
-function patchErrors({ query, header }: ApiRequest): FieldError[] {
-  const isApplied = isApply(header("content-type"));
-  const manager = query.get("fieldManager") ?? "";
-  return [
-    ...when(isApplied && manager === "", required("fieldManager", "is required for apply patch")),
-    ...when(!isApplied && query.has("force"), forbidden("force", "may not be specified for non-apply patch")),
-  ];
-}
-
-function writeOptions(request: ApiRequest): WriteOptions {
-  const { query, method, header, warn } = request;
+function writeOptions({ query, method, header, warn }: ApiRequest): WriteOptions {
   const kind = method === "PATCH" ? "PatchOptions" : method === "PUT" ? "UpdateOptions" : "CreateOptions";
   const fieldValidation = query.get("fieldValidation") || "Warn";
   const dryRun = query.getAll("dryRun");
   const manager = query.get("fieldManager") ?? "";
+  const isApplied = isApply(header("content-type"));
+  const isOtherPatch = method === "PATCH" && !isApplied;
   const errors = [
-    ...(method === "PATCH" ? patchErrors(request) : []),
-    ...when(manager.length > 128, tooLong("fieldManager", 128)),
+    ...when(isApplied && manager === "", required("fieldManager", "is required for apply patch")),
+    ...when(
+      isOtherPatch && query.has("force"),
+      forbidden("force", "may not be specified for non-apply patch"),
+    ),
+    ...when(Buffer.byteLength(manager) > 128, tooLong("fieldManager", 128)),
     ...dryRunErrors(dryRun),
     ...when(
       !isFieldValidation(fieldValidation),
@@ -214,13 +209,13 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   const { type } = target;
   const options = writeOptions(request);
   const shown = shapeFor(context, request, type);
+  if (request.method === "PATCH" && isApply(request.header("content-type"))) {
+    const config = parseYaml(Buffer.from(await request.body()).toString());
+    const force = flagIn(request.query, "force");
+    const { object, isNew } = apply(cluster, target, config, { ...options, force });
+    return answer(shown.object(object), isNew ? 201 : 200);
+  }
   if (request.method === "PATCH") {
-    if (isApply(request.header("content-type"))) {
-      const config = parseYaml(Buffer.from(await request.body()).toString());
-      const force = flagIn(request.query, "force");
-      const { object, isNew } = apply(cluster, target, config, { ...options, force });
-      return answer(shown.object(object), isNew ? 201 : 200);
-    }
     const change = await patchIn(request, type);
     return answer(shown.object(patch(cluster, target, change, options)));
   }

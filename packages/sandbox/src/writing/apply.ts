@@ -3,9 +3,10 @@
 import { timestamp } from "../admission/admission.ts";
 import { comparePaths, shownPath } from "../fields/field-set.ts";
 import type { FieldSet } from "../fields/field-set.ts";
+import type { FieldType } from "../fields/field-type.ts";
 import { mergeFields } from "../fields/merge-fields.ts";
 import { fieldsOf, withoutFields, withStructs } from "../fields/owned-fields.ts";
-import { ownable, takeFields, versionOf } from "../fields/ownership.ts";
+import { ownable, takeFields, servedVersion } from "../fields/ownership.ts";
 import type { Writing } from "../fields/ownership.ts";
 import { managedFieldsOf, ownerKey, ownersIn } from "../fields/owners.ts";
 import type { Owner, Owners } from "../fields/owners.ts";
@@ -26,12 +27,12 @@ export function configurationIn(type: ResourceType, body: Json): JsonObject {
   if (!isObject(config))
     throw badRequest("error decoding YAML: error unmarshaling JSON: json: cannot unmarshal it into a map");
   const [apiVersion, kind] = [textAt(config, "apiVersion") ?? "", textAt(config, "kind") ?? ""];
-  const sort = `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+  const shownKind = `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
   if (apiVersion !== apiVersionOf(type) || kind !== type.kind)
-    throw badRequest(`invalid object type: ${sort}`);
+    throw badRequest(`invalid object type: ${shownKind}`);
   if (isArray(field(config, "metadata", "managedFields")))
     throw badRequest("metadata.managedFields must be nil");
-  const what = `${namespaceOf(config)}/${nameOf(config)}; ${sort}`;
+  const what = `${namespaceOf(config)}/${nameOf(config)}; ${shownKind}`;
   refuseErrors(`failed to create typed patch object (${what})`, typeErrors(type, config));
   return config;
 }
@@ -48,17 +49,17 @@ export interface Applied {
 
 /**
  * The object after an apply; `live` is undefined for a new object. Throws 409 if another owner has a field with another
- * value, unless `force` takes it away.
+ * value, unless the apply may take it.
  */
 export function applied(
   cluster: Cluster,
   writing: Writing,
   config: JsonObject,
   live: KubeObject | undefined,
-  force: boolean,
+  mayTake: FieldSet | "all",
 ): Applied {
   const { type, subresource, manager } = writing;
-  const version = versionOf(cluster, writing);
+  const version = servedVersion(cluster, writing);
   if (!version) throw internalError(`${apiVersionOf(type)} is not served`);
   const before = live ?? emptyObject(type);
   const own = { manager, operation: "Apply", apiVersion: apiVersionOf(type), subresource } as const;
@@ -72,9 +73,9 @@ export function applied(
     ? pruned(cluster, writing, merged, owners, last)
     : { next: merged, object: merged };
   for (const { apiVersion } of known.values())
-    refuseUnfit("failed to convert new object", versionOf(cluster, writing, apiVersion)?.kind, next);
+    refuseUnfit("failed to convert new object", servedVersion(cluster, writing, apiVersion)?.kind, next);
   const taken = takeFields(cluster, writing, before, next, owners, key);
-  if (!force && taken.conflicts.size > 0) throw conflictWith(owners, taken.conflicts);
+  if (mayTake !== "all") refuseConflicts(owners, taken.conflicts, mayTake);
   const after = new Map(taken.owners);
   const owner = after.get(key);
   const owned = ownable(owner?.fields ?? new Set());
@@ -105,26 +106,26 @@ interface Pruned {
 
 /** The merged object without the fields that only the manager applied before, and names no more. */
 function pruned(cluster: Cluster, writing: Writing, merged: Json, owners: Owners, last: Owner): Pruned {
-  const { fields: type, kind } = versionOf(cluster, writing, last.apiVersion) ?? {};
+  const { fields: type, kind } = servedVersion(cluster, writing, last.apiVersion) ?? {};
   if (!type) return { next: merged, object: merged };
   const what = "failed to prune fields: failed to convert merged object to last applied version";
   if (last.apiVersion !== apiVersionOf(writing.type)) refuseUnfit(what, kind, merged);
+  const allFields = (value: Json, of: FieldType): FieldSet => withStructs(fieldsOf(value, of), of);
   const old = withStructs(last.fields, type);
   const versions = Map.groupBy(owners.values(), ({ apiVersion }) => apiVersion);
   const inOrder = [...new Set([last.apiVersion, ...versions.keys()])];
   const kept = inOrder.reduce<Json>(
     (left, apiVersion) => {
-      const of = versionOf(cluster, writing, apiVersion)?.fields;
+      const of = servedVersion(cluster, writing, apiVersion)?.fields;
       if (!of) return left;
       const sets = (versions.get(apiVersion) ?? []).map(({ fields }) => fields);
       const owned = sets.reduce<FieldSet>((all, one) => all.union(one), new Set());
-      const stays = withStructs(fieldsOf(left, of), of).union(withStructs(owned, of));
-      return withoutFields(merged, of, withStructs(fieldsOf(merged, of), of).difference(stays));
+      const stays = allFields(left, of).union(withStructs(owned, of));
+      return withoutFields(merged, of, allFields(merged, of).difference(stays));
     },
     withoutFields(merged, type, old),
   );
-  const gone = withStructs(fieldsOf(merged, type), type).difference(withStructs(fieldsOf(kept, type), type));
-  const fields = gone.intersection(old);
+  const fields = allFields(merged, type).difference(allFields(kept, type)).intersection(old);
   return { next: withoutFields(merged, type, fields), object: withoutFields(merged, type, fields, true) };
 }
 
@@ -133,11 +134,14 @@ function shownOwner({ manager, subresource, operation, apiVersion }: Owner): str
   return `${JSON.stringify(manager)}${part}${operation === "Update" ? ` using ${apiVersion}` : ""}`;
 }
 
-function conflictWith(owners: Owners, conflicts: ReadonlyMap<string, FieldSet>): Error {
+/** Throws 409 for the conflicts about other fields. */
+function refuseConflicts(owners: Owners, conflicts: ReadonlyMap<string, FieldSet>, mayTake: FieldSet): void {
   const sorted = [...conflicts].sort(([a], [b]) => (a < b ? -1 : 1));
   const found = sorted.flatMap(([key, fields]) => {
-    const owner = owners.get(key);
-    return owner ? [{ owner: shownOwner(owner), paths: [...fields].sort(comparePaths).map(shownPath) }] : [];
+    const [owner, left] = [owners.get(key), [...fields.difference(mayTake)]];
+    return owner && left.length > 0
+      ? [{ owner: shownOwner(owner), paths: left.sort(comparePaths).map(shownPath) }]
+      : [];
   });
   const causes = found.flatMap(({ owner, paths }) =>
     paths.map((path) => ({
@@ -150,8 +154,9 @@ function conflictWith(owners: Owners, conflicts: ReadonlyMap<string, FieldSet>):
     `conflicts with ${owner}:`,
     ...paths.map((path) => `- ${path}`),
   ]);
-  const [only] = causes;
-  return causes.length === 1 && only
-    ? applyConflict(causes, `Apply failed with 1 conflict: ${only.message}: ${only.field}`)
+  const [first] = causes;
+  if (!first) return;
+  throw causes.length === 1
+    ? applyConflict(causes, `Apply failed with 1 conflict: ${first.message}: ${first.field}`)
     : applyConflict(causes, `Apply failed with ${causes.length} conflicts: ${lines.join("\n")}`);
 }

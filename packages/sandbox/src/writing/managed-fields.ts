@@ -1,7 +1,7 @@
 // metadata.managedFields after a create or an update: the manager of the request owns the fields that it changed
 // (apimachinery, managedfields/internal).
 import { timestamp } from "../admission/admission.ts";
-import { changesIn, ownable, takeFields, versionOf } from "../fields/ownership.ts";
+import { changesIn, ownable, takeFields, servedVersion } from "../fields/ownership.ts";
 import type { Writing } from "../fields/ownership.ts";
 import { capped, isReset, managedFieldsOf, ownerKey, ownersIn } from "../fields/owners.ts";
 import type { Owner, Owners } from "../fields/owners.ts";
@@ -45,7 +45,7 @@ export function updatedOwners(
   owners: Owners,
 ): Owners {
   const { type, subresource, manager } = writing;
-  const version = versionOf(cluster, writing);
+  const version = servedVersion(cluster, writing);
   if (!version) return owners;
   const { added, changed } = changesIn(version, live, next);
   const taken = takeFields(cluster, writing, live, next, owners);
@@ -63,7 +63,7 @@ const isComparable = (cluster: Cluster, writing: Writing, object: KubeObject, ow
   const own = apiVersionOf(writing.type);
   const versions = new Set([own, ...[...owners.values()].map(({ apiVersion }) => apiVersion)]);
   return [...versions].every((apiVersion) => {
-    const kind = versionOf(cluster, writing, apiVersion)?.kind;
+    const kind = servedVersion(cluster, writing, apiVersion)?.kind;
     return !kind?.custom || typeErrors(kind, object, apiVersion === own).length === 0;
   });
 };

@@ -20,6 +20,7 @@ import {
 } from "../kube-object.ts";
 import type { KubeObject } from "../kube-object.ts";
 import { applied, configurationIn } from "./apply.ts";
+import { fieldsToTake, withLastApplied } from "./last-applied.ts";
 import { managersAfter } from "./managed-fields.ts";
 import { nameFaults } from "../admission/names.ts";
 import { bound, nodeOfBinding } from "../kinds/pods.ts";
@@ -225,8 +226,10 @@ export function apply(
   if (!old && target.subresource !== "") throw status.notFound(type, name);
   const writing = { ...target, manager: options.manager };
   const config = configurationIn(type, body);
-  const result = applied(cluster, writing, config, old && asServed(type, old), options.force);
-  const object = decoded(type, result.object, [], true);
+  const before = old && asServed(type, old);
+  const mayTake = options.force ? "all" : fieldsToTake(type, options.manager, before);
+  const result = applied(cluster, writing, config, before, mayTake);
+  const object = withLastApplied(options.manager, decoded(type, result.object, [], true), config);
   const orphan = `uid mismatch: the provided object specified uid ${uidOf(object)}, and no existing object was found`;
   if (!old && uidOf(object) !== "") throw status.conflict(type, name, orphan);
   inNamespace(target, object);
