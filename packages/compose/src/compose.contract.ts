@@ -1,4 +1,4 @@
-import { builtin, connect, type KubeObject, managedFieldsOf } from "@drover/kube";
+import { builtin, connect, controllerReference, type KubeObject, managedFieldsOf } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
 import { type Child, type ChildObject, objectKey, type SettledChild } from "@drover/controller";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -196,10 +196,13 @@ export function composeContract(servers: () => Servers): void {
     });
 
     test("that belong to another controller are not even adopted, and are not pruned", async () => {
-      const owner = { apiVersion: "v1", kind: "Secret", name: "owner", uid: "u-1", controller: true };
       const child: Child = { object: configMap({ a: "1" }), adopt: true };
       const { cluster, client } = await open(controllerOfWebsites(() => ({ children: [child] })));
-      const metadata = { ...foreign.metadata, ownerReferences: [owner] };
+      const { metadata: owner } = await client.create(builtin.secret, {
+        metadata: { name: "owner", namespace: "default" },
+      });
+      const reference = controllerReference({ ref: builtin.secret, metadata: owner });
+      const metadata = { ...foreign.metadata, ownerReferences: [reference] };
       const before = await client.create(builtin.configMap, { ...foreign, metadata });
       await cluster.apply(website({ html: "" }));
       await cluster.advance("10s");
@@ -471,18 +474,19 @@ export function composeContract(servers: () => Servers): void {
     ]);
   });
 
-  test("a refused permission is in Ready, and the other children are applied", async () => {
+  test("a child that the API server refuses is named in Ready, and the others are applied", async () => {
     const { cluster } = await open(
       controllerOfWebsites(() => ({ children: [configMap({}, "ok"), bad, configMap({}, "later")] })),
     );
     await cluster.apply(website({ html: "" }));
     await cluster.advance("1s");
     expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "ChildInvalid" });
+    expect(outcomes(cluster)).toContain("terminal");
     for (const name of ["ok", "later"]) expect(await get(cluster, "configMap", name)).toBeDefined();
   });
 }
 
-const bad: ChildObject = { ...kinds.service, metadata: { name: "bad" }, spec: { ports: [{ port: 0 }] } };
+const bad = configMap({}, "Not_A_Name");
 
 function deployment(name: string, app = name, image = "web:1"): ChildObject {
   const labels = { app };
