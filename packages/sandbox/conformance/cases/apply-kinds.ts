@@ -1,5 +1,5 @@
 // Server-side apply of built-in kinds, whose lists have keys.
-import { objectAt } from "../../src/json.ts";
+import { objectAt, textAt } from "../../src/json.ts";
 import type { JsonObject } from "../../src/json.ts";
 import {
   completeContainer as container,
@@ -7,9 +7,12 @@ import {
   completeService,
   deploymentsIn,
   servicesIn,
+  spec,
 } from "../fixtures.ts";
 import { apply, caseOf, get, object, patch, post } from "../steps.ts";
 import type { Case } from "../steps.ts";
+import { text } from "../schemas.ts";
+import { at as definitionAt, inHome, served, settled, thing, things, thingsWith } from "../things.ts";
 
 const web = { name: "web", port: 80, protocol: "TCP", targetPort: 80 };
 const dns = { name: "dns", port: 53, protocol: "UDP", targetPort: 53 };
@@ -23,7 +26,98 @@ const deployment = (spec: JsonObject): JsonObject => object("apps/v1", "Deployme
 const selector = { matchLabels: { app: "a" } };
 const port = (containerPort: number, protocol = "TCP"): JsonObject => ({ containerPort, protocol });
 
+const rbac = "rbac.authorization.k8s.io";
+const inNamespace = (path: string): string => path.replace("/v1/", "/v1/namespaces/<ns>/");
+/** Two configurations of objects of other kinds, each in its path. */
+const others: readonly (readonly [path: string, first: JsonObject, second: JsonObject])[] = [
+  [
+    inNamespace("/api/v1/secrets"),
+    object("v1", "Secret", "a", { stringData: { a: "1" }, type: "Opaque" }),
+    object("v1", "Secret", "a", { data: { a: "MQ==", b: "Mg==" } }),
+  ],
+  [
+    inNamespace("/api/v1/serviceaccounts"),
+    object("v1", "ServiceAccount", "a", { secrets: [{ name: "s" }], imagePullSecrets: [{ name: "p" }] }),
+    object("v1", "ServiceAccount", "a", { secrets: [{ name: "t" }], imagePullSecrets: [{ name: "q" }] }),
+  ],
+  [
+    "/api/v1/namespaces",
+    object("v1", "Namespace", "a-<ns>", {}, { labels: { a: "1" } }),
+    object("v1", "Namespace", "a-<ns>", {}, { labels: { a: "2", b: "1" } }),
+  ],
+  [
+    inNamespace(`/apis/${rbac}/v1/roles`),
+    object(`${rbac}/v1`, "Role", "a", { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] }),
+    object(`${rbac}/v1`, "Role", "a", { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["list"] }] }),
+  ],
+  [
+    inNamespace(`/apis/${rbac}/v1/rolebindings`),
+    object(`${rbac}/v1`, "RoleBinding", "a", {
+      roleRef: { apiGroup: rbac, kind: "Role", name: "a" },
+      subjects: [{ apiGroup: rbac, kind: "User", name: "u" }],
+    }),
+    object(`${rbac}/v1`, "RoleBinding", "a", {
+      roleRef: { apiGroup: rbac, kind: "Role", name: "a" },
+      subjects: [{ apiGroup: rbac, kind: "User", name: "v" }],
+    }),
+  ],
+  [
+    inNamespace("/apis/networking.k8s.io/v1/networkpolicies"),
+    object("networking.k8s.io/v1", "NetworkPolicy", "a", {
+      spec: {
+        podSelector: { matchLabels: { a: "1" } },
+        policyTypes: ["Ingress"],
+        ingress: [{ ports: [{ port: 80, protocol: "TCP" }] }],
+      },
+    }),
+    object("networking.k8s.io/v1", "NetworkPolicy", "a", {
+      spec: {
+        podSelector: { matchLabels: { b: "1" } },
+        policyTypes: ["Ingress"],
+        ingress: [{ ports: [{ port: 81, protocol: "TCP" }] }],
+      },
+    }),
+  ],
+  [
+    inNamespace("/apis/coordination.k8s.io/v1/leases"),
+    object("coordination.k8s.io/v1", "Lease", "a", {
+      spec: { holderIdentity: "a", leaseDurationSeconds: 1 },
+    }),
+    object("coordination.k8s.io/v1", "Lease", "a", { spec: { holderIdentity: "b" } }),
+  ],
+  [
+    inNamespace("/api/v1/pods"),
+    object("v1", "Pod", "a", { spec: { containers: [container("a")] } }),
+    object("v1", "Pod", "a", { spec: { containers: [container("a", { image: "other" })] } }),
+  ],
+];
+
 export const applyKinds: readonly Case[] = [
+  ...others.map(([path, first, second]) => {
+    const [kind, name] = [textAt(first, "kind") ?? "", textAt(first, "metadata", "name") ?? ""];
+    const at = `${path}/${name}`;
+    return caseOf(
+      `two managers of a ${kind}`,
+      apply(at, first, "one"),
+      apply(at, second, "two"),
+      apply(at, second, "two", "force=true"),
+      apply(at, first, "one", "force=true"),
+      patch(`${at}?fieldManager=three`, { metadata: { labels: { c: "1" } } }),
+      apply(at, object(textAt(first, "apiVersion") ?? "", kind, name), "two"),
+      get(at),
+    );
+  }),
+  caseOf(
+    "a definition",
+    apply(definitionAt, things(), "one"),
+    settled(),
+    served(),
+    apply(definitionAt, things(), "two"),
+    apply(definitionAt, thingsWith(spec({ size: text })), "two"),
+    apply(definitionAt, thingsWith(spec({ size: text })), "two", "force=true&dryRun=All"),
+    apply(`${inHome()}/a`, thing("a"), "one"),
+    apply(`${inHome()}/a`, thing("a", { size: 2 }), "two"),
+  ),
   caseOf(
     "the ports of a Service",
     apply(service, completeService([web]), "one"),

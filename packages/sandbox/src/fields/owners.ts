@@ -6,7 +6,7 @@ import { fieldSetOf, fieldsV1Of } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 
 /** A manager that owns fields by one operation, version and subresource. */
-export interface Owner {
+export interface FieldOwner {
   readonly manager: string;
   readonly operation: "Apply" | "Update";
   readonly apiVersion: string;
@@ -17,16 +17,16 @@ export interface Owner {
 }
 
 /** Owners by `ownerKey`. */
-export type Owners = ReadonlyMap<string, Owner>;
+export type FieldOwners = ReadonlyMap<string, FieldOwner>;
 
 /** The identity of an owner, in the order of which errors list owners. All versions that a manager applies are one. */
-export const ownerKey = (owner: Omit<Owner, "time" | "fields">): string => {
+export const ownerKey = (owner: Omit<FieldOwner, "time" | "fields">): string => {
   const { manager, operation, apiVersion, subresource } = owner;
   const version = operation === "Update" && { apiVersion };
   return JSON.stringify({ manager, operation, ...version, ...(subresource !== "" && { subresource }) });
 };
 
-function ownerOf(entry: Json): Owner {
+function ownerOf(entry: Json): FieldOwner {
   const [operation, apiVersion] = [textAt(entry, "operation"), textAt(entry, "apiVersion") ?? ""];
   if (operation !== "Apply" && operation !== "Update") throw new SyntaxError("no operation");
   if (apiVersion === "" || textAt(entry, "fieldsType") !== "FieldsV1")
@@ -42,7 +42,7 @@ function ownerOf(entry: Json): Owner {
 }
 
 /** The owners in managedFields; none if an entry is invalid. */
-export function ownersIn(object: JsonObject | undefined): Owners {
+export function ownersIn(object: JsonObject | undefined): FieldOwners {
   try {
     const owners = listAt(object, "metadata", "managedFields").map(ownerOf);
     return new Map(owners.map((owner) => [ownerKey(owner), owner]));
@@ -58,21 +58,21 @@ export function isReset(object: JsonObject): boolean {
   return isObject(entry) && Object.keys(entry).length === 0 && others.length === 0;
 }
 
-const orderOf = ({ operation, time = "", manager, apiVersion, subresource }: Owner): readonly string[] => [
+const orderOf = ({
   operation,
-  time,
+  time = "",
   manager,
   apiVersion,
   subresource,
-];
-function byOrder(a: Owner, b: Owner): number {
+}: FieldOwner): readonly string[] => [operation, time, manager, apiVersion, subresource];
+function byOrder(a: FieldOwner, b: FieldOwner): number {
   const [left, right] = [orderOf(a), orderOf(b)];
   const i = left.findIndex((one, at) => one !== right[at]);
   return i < 0 ? 0 : (left[i] ?? "") < (right[i] ?? "") ? -1 : 1;
 }
 
 /** The value of managedFields; undefined if there are no owners. */
-export function managedFieldsOf(owners: Owners): Json | undefined {
+export function managedFieldsOf(owners: FieldOwners): Json | undefined {
   if (owners.size === 0) return undefined;
   return [...owners.values()].sort(byOrder).map(({ fields, subresource, ...owner }) =>
     present({
@@ -87,7 +87,7 @@ export function managedFieldsOf(owners: Owners): Json | undefined {
 const mostUpdaters = 10;
 
 /** The owners with at most ten updaters: older ones are merged, by version, into `ancient-changes`. */
-export function capped(owners: Owners): Owners {
+export function capped(owners: FieldOwners): FieldOwners {
   const updaters = [...owners].filter(([, { operation }]) => operation === "Update");
   const left = new Map(owners);
   const firsts = new Map<string, string>();

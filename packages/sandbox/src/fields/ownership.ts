@@ -10,7 +10,7 @@ import { fieldPath, withoutTrees } from "./field-set.ts";
 import type { FieldSet } from "./field-set.ts";
 import { fieldTypeOf } from "./field-type.ts";
 import type { FieldType } from "./field-type.ts";
-import type { Owners } from "./owners.ts";
+import type { FieldOwners } from "./owners.ts";
 
 /** A write: of this kind, through this subresource ("" for none), by this manager. */
 export interface Writing {
@@ -64,7 +64,7 @@ export interface Taken {
   /** The fields that other owners have and the write changes. */
   readonly conflicts: ReadonlyMap<string, FieldSet>;
   /** The owners after the write. */
-  readonly owners: Owners;
+  readonly owners: FieldOwners;
 }
 
 /** Compares the objects before and after a write, in a version. */
@@ -79,7 +79,7 @@ export function takeFields(
   writing: Writing,
   live: Json,
   next: Json,
-  owners: Owners,
+  owners: FieldOwners,
   self?: string,
 ): Taken {
   const conflicts = new Map<string, FieldSet>();

@@ -9,7 +9,7 @@ import { fieldsOf, withoutFields, withStructs } from "../fields/owned-fields.ts"
 import { ownable, takeFields, servedVersion } from "../fields/ownership.ts";
 import type { Writing } from "../fields/ownership.ts";
 import { managedFieldsOf, ownerKey, ownersIn } from "../fields/owners.ts";
-import type { Owner, Owners } from "../fields/owners.ts";
+import type { FieldOwner, FieldOwners } from "../fields/owners.ts";
 import { shownErrors, typeErrors } from "../fields/type-errors.ts";
 import { applyConflict, badRequest, internalError, serverError } from "../http/status.ts";
 import { equal, field, isArray, isObject, textAt } from "../json.ts";
@@ -86,7 +86,7 @@ export function applied(
 }
 
 /** The owners of an object. All fields of an object without owners belong to `before-first-apply`. */
-function knownOwners(cluster: Cluster, writing: Writing, live: KubeObject): Owners {
+function knownOwners(cluster: Cluster, writing: Writing, live: KubeObject): FieldOwners {
   const owners = ownersIn(live);
   if (owners.size > 0) return owners;
   const first = { ...writing, manager: "before-first-apply" };
@@ -105,7 +105,13 @@ interface Pruned {
 }
 
 /** The merged object without the fields that only the manager applied before, and names no more. */
-function pruned(cluster: Cluster, writing: Writing, merged: Json, owners: Owners, last: Owner): Pruned {
+function pruned(
+  cluster: Cluster,
+  writing: Writing,
+  merged: Json,
+  owners: FieldOwners,
+  last: FieldOwner,
+): Pruned {
   const { fields: type, kind } = servedVersion(cluster, writing, last.apiVersion) ?? {};
   if (!type) return { next: merged, object: merged };
   const what = "failed to prune fields: failed to convert merged object to last applied version";
@@ -129,13 +135,17 @@ function pruned(cluster: Cluster, writing: Writing, merged: Json, owners: Owners
   return { next: withoutFields(merged, type, fields), object: withoutFields(merged, type, fields, true) };
 }
 
-function shownOwner({ manager, subresource, operation, apiVersion }: Owner): string {
+function shownOwner({ manager, subresource, operation, apiVersion }: FieldOwner): string {
   const part = subresource === "" ? "" : ` with subresource ${JSON.stringify(subresource)}`;
   return `${JSON.stringify(manager)}${part}${operation === "Update" ? ` using ${apiVersion}` : ""}`;
 }
 
 /** Throws 409 for the conflicts about other fields. */
-function refuseConflicts(owners: Owners, conflicts: ReadonlyMap<string, FieldSet>, mayTake: FieldSet): void {
+function refuseConflicts(
+  owners: FieldOwners,
+  conflicts: ReadonlyMap<string, FieldSet>,
+  mayTake: FieldSet,
+): void {
   const sorted = [...conflicts].sort(([a], [b]) => (a < b ? -1 : 1));
   const found = sorted.flatMap(([key, fields]) => {
     const [owner, left] = [owners.get(key), [...fields.difference(mayTake)]];

@@ -4,7 +4,7 @@ import { timestamp } from "../admission/admission.ts";
 import { changesIn, ownable, takeFields, servedVersion } from "../fields/ownership.ts";
 import type { Writing } from "../fields/ownership.ts";
 import { capped, isReset, managedFieldsOf, ownerKey, ownersIn } from "../fields/owners.ts";
-import type { Owner, Owners } from "../fields/owners.ts";
+import type { FieldOwner, FieldOwners } from "../fields/owners.ts";
 import { typeErrors } from "../fields/type-errors.ts";
 import { field, isObject, isTrueAt, objectAt } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
@@ -42,8 +42,8 @@ export function updatedOwners(
   writing: Writing,
   next: KubeObject,
   live: KubeObject,
-  owners: Owners,
-): Owners {
+  owners: FieldOwners,
+): FieldOwners {
   const { type, subresource, manager } = writing;
   const version = servedVersion(cluster, writing);
   if (!version) return owners;
@@ -54,12 +54,17 @@ export function updatedOwners(
   const own = { manager, operation: "Update", apiVersion: apiVersionOf(type), subresource } as const;
   const key = ownerKey(own);
   const all = fields.union(taken.owners.get(key)?.fields ?? new Set<string>());
-  const owner: Owner = { ...own, time: timestamp(cluster.now()), fields: all };
+  const owner: FieldOwner = { ...own, time: timestamp(cluster.now()), fields: all };
   return capped(new Map([...taken.owners, [key, owner]]));
 }
 
 /** False if an object does not fit the schema of its version, or of that of an owner: then nothing is tracked. */
-const isComparable = (cluster: Cluster, writing: Writing, object: KubeObject, owners: Owners): boolean => {
+const isComparable = (
+  cluster: Cluster,
+  writing: Writing,
+  object: KubeObject,
+  owners: FieldOwners,
+): boolean => {
   const own = apiVersionOf(writing.type);
   const versions = new Set([own, ...[...owners.values()].map(({ apiVersion }) => apiVersion)]);
   return [...versions].every((apiVersion) => {
@@ -78,7 +83,7 @@ export function managersAfter(
   next: KubeObject,
   live: KubeObject | undefined,
 ): Json | undefined {
-  const given: Owners = writing.subresource === "" ? ownersIn(next) : new Map();
+  const given: FieldOwners = writing.subresource === "" ? ownersIn(next) : new Map();
   const owners = given.size > 0 ? given : ownersIn(live);
   const isWithout = writing.subresource === "" && isReset(next);
   if (live && (isWithout || owners.size === 0)) return undefined;
