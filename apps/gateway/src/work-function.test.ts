@@ -1,8 +1,8 @@
 import { objectKey, queueOf, silentLog } from "@drover/controller";
-import { builtin, type KubeClient, refOf } from "@drover/kube";
+import { builtin, type KubeClient, kindOf, refOf } from "@drover/kube";
 import { openWorkQueue, type RunOutcome, type WorkQueue } from "@drover/queue";
 import { openRegistry } from "@drover/runtime";
-import { afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { redisOfFile } from "../../../packages/queue/src/redis/redis.fixture.ts";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
 import {
@@ -235,4 +235,140 @@ it("all that is read and written for a function is so as its ServiceAccount", as
   await settled(1);
   expect(accounts).toEqual([{ namespace: "web", name: "greetings" }]);
   expect(outcomes).toMatchObject([{ kind: "done" }]);
+});
+
+describe("a function that declares children", () => {
+  const owns = [builtin.configMap, builtin.secret].map((kind) => ({ kind: kindOf(kind) }));
+  const composes = { composes: true, finalizes: false, owns };
+  const page = (name: string, text: string) => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name },
+    data: { text },
+  });
+  const answersWith = (...children: readonly object[]) =>
+    void (fn.answer = answering({ outcome: "composed", status: { text: "composed" }, children }));
+  const readyOf = async (name: string): Promise<unknown> => {
+    const status = (await client.get(ref, keyOf(name)))?.["status"] as { conditions: readonly object[] };
+    return status.conditions[0];
+  };
+  const pageOf = (name: string) => client.get(builtin.configMap, keyOf(name));
+  const again = async (name: string, runs: number) => {
+    const { metadata } = await client.patch(ref, keyOf(name), {
+      type: "merge",
+      body: { metadata: { annotations: { run: String(runs) } } },
+    });
+    await wake(name, metadata.resourceVersion);
+    await settled(runs);
+  };
+
+  it("gets those that it answers with, and those that exist with its next call, but no Secret's content", async () => {
+    work(composes);
+    const secretChild = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "words" },
+      stringData: { word: "hush" },
+    };
+    answersWith(page("one", "1"), { object: page("two", "2"), wave: 1 }, secretChild);
+    const name = await due();
+    await settled(1);
+    const { call: first } = fn.calls[0] ?? expect.fail();
+    expect(first).toMatchObject({ type: "dev.drover.compose.v2", key: `web/${name}`, children: [] });
+    const one = await pageOf("one");
+    expect(one).toMatchObject({
+      data: { text: "1" },
+      metadata: { ownerReferences: [{ name, controller: true }] },
+    });
+    expect(await pageOf("two")).toMatchObject({ data: { text: "2" } });
+    expect(await client.get(ref, keyOf(name))).toMatchObject({
+      status: { text: "composed", conditions: [{ type: "Ready", message: "All 3 children are ready." }] },
+    });
+    answersWith(page("two", "2"));
+    await again(name, 2);
+    const { children = [] } = fn.calls[1]?.call ?? expect.fail();
+    expect(children.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort()).toEqual([
+      "ConfigMap one",
+      "ConfigMap two",
+      "Secret words",
+    ]);
+    expect(children.find(({ metadata }) => metadata.name === "one")).toMatchObject({ data: { text: "1" } });
+    const sent = JSON.stringify(fn.calls[1]?.call);
+    expect(sent).not.toContain(Buffer.from("hush").toString("base64"));
+    expect(sent).not.toContain("managedFields");
+    expect(await pageOf("one")).toBeUndefined();
+    expect(await client.get(builtin.secret, keyOf("words"))).toBeUndefined();
+  });
+
+  const child = (more: object) => ({ outcome: "composed", children: [{ ...page("a", ""), ...more }] });
+  it.each<[string, object, string, RegExp]>([
+    [
+      "done, which could delete all children",
+      { outcome: "done" },
+      "BadAnswer",
+      /done does not answer dev.drover.compose.v2/,
+    ],
+    ["no list of children", { outcome: "composed" }, "BadAnswer", /children: .*expected array/],
+    ["a child without a name", child({ metadata: {} }), "BadAnswer", /children.0.metadata.name: /],
+    [
+      "a child with an owner",
+      child({ metadata: { name: "a", ownerReferences: [] } }),
+      "BadAnswer",
+      /"ownerReferences"/,
+    ],
+    [
+      "a kind that it does not own",
+      child({ kind: "Pod" }),
+      "InvalidResult",
+      /kind v1 Pod, which the controller does not own/,
+    ],
+    [
+      "another namespace",
+      child({ metadata: { name: "a", namespace: "default" } }),
+      "InvalidResult",
+      /is in the namespace default/,
+    ],
+  ])("%s is refused, and its children stay", async (_, body, reason, message) => {
+    work(composes);
+    answersWith(page("kept", "1"));
+    const name = await due();
+    await settled(1);
+    fn.answer = answering(body);
+    await again(name, 2);
+    expect(outcomes[1]).toMatchObject({ kind: "retry" });
+    expect(await readyOf(name)).toMatchObject({ reason, message: expect.stringMatching(message) as string });
+    expect(await pageOf("kept")).toMatchObject({ data: { text: "1" } });
+  });
+
+  it("composed does not answer a call of a function that does not declare children", async () => {
+    work({ ...composes, composes: false, owns: [] });
+    answersWith(page("never", "1"));
+    const name = await due();
+    await settled(1);
+    expect(await pageOf("never")).toBeUndefined();
+    expect(await readyOf(name)).toMatchObject({ reason: "BadAnswer" });
+  });
+
+  it("leaves those behind that outlive their parent, after it was called to finalize", async () => {
+    work({ ...composes, finalizes: true });
+    fn.answer = (call, response) =>
+      reply(
+        call,
+        response,
+        call.type === "dev.drover.finalize.v2"
+          ? { outcome: "finalized" }
+          : { outcome: "composed", children: [{ object: page("left", "1"), deletion: "Orphan" }] },
+      );
+    const name = await due();
+    await settled(1);
+    await client.delete(ref, keyOf(name));
+    await wake(name, "1000000");
+    await settled(2);
+    expect(fn.calls.map(({ call: { type } }) => type)).toEqual([
+      "dev.drover.compose.v2",
+      "dev.drover.finalize.v2",
+    ]);
+    expect(await client.get(ref, keyOf(name))).toBeUndefined();
+    expect((await pageOf("left"))?.metadata.ownerReferences ?? []).toEqual([]);
+  });
 });

@@ -23,9 +23,6 @@ export * from "./resource/condition.ts";
 export {
   defineController,
   controllerFrom,
-  type Announcement,
-  type ReconcileContext,
-  type ReconcileResult,
   type ControllerDefinition,
   type Controller,
   controllerNamePattern,
@@ -33,6 +30,11 @@ export {
   fieldManagerOf,
   finalizerOf,
 } from "./definition/controller.ts";
+export {
+  type Announcement,
+  type ReconcileContext,
+  type ReconcileResult,
+} from "./definition/reconcile-context.ts";
 export { customResourceDefinition } from "./resource/crd.ts";
 export {
   parseDuration,

@@ -67,9 +67,20 @@ function readMessage<Message>(
 
 const problemsIn = ({ issues }: z.ZodError): string =>
   issues
+    .flatMap(ofBestBranch)
     .slice(0, 3)
     .map(({ path, message }) => `${path.join(".") || "the body"}: ${message.slice(0, 300)}`)
     .join("; ");
+
+/** The problems of the branch of a union that fits best: the one with the problem that lies deepest. */
+function ofBestBranch(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
+  const branches = issue.errors.map((errors) => errors.flatMap(ofBestBranch));
+  const depthOf = (branch: readonly z.core.$ZodIssue[]): number =>
+    Math.max(...branch.map(({ path }) => path.length));
+  const best = branches.reduce((a, b) => (depthOf(b) > depthOf(a) ? b : a));
+  return best.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+}
 
 /** Version 1 of the contract had no field `outcome`: the HTTP status was the outcome, and it is not signed. */
 const isOfVersion1 = (value: Readonly<Record<string, unknown>>): boolean => !("outcome" in value);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { KubeObject, ResourceRef } from "../object/object-client.ts";
-import type { ReconcileContext, ReconcileResult } from "./controller.ts";
+import type { ReconcileContext, ReconcileResult } from "./reconcile-context.ts";
 import type { Resource } from "../resource/resource.ts";
 
 /** Labels and annotations that begin so are Drover's: a function does not declare them. */

@@ -1,12 +1,8 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import type { StatusCondition } from "../resource/condition.ts";
-import {
-  controllerFrom,
-  type ControllerDefinition,
-  defineController,
-  type ReconcileContext,
-} from "./controller.ts";
+import { controllerFrom, type ControllerDefinition, defineController } from "./controller.ts";
+import type { ReconcileContext } from "./reconcile-context.ts";
 import { saucers } from "../function/cups.fixture.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
 import { reconcileFunctionOf } from "../function/reconcile-function-of.ts";

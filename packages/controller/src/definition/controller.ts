@@ -1,78 +1,12 @@
 import type { Compose } from "./children.ts";
-import type { Condition } from "../resource/condition.ts";
 import type { Duration, Milliseconds } from "../duration.ts";
 import { InvalidControllerError, positiveDuration, positiveInteger } from "./invalid-controller.ts";
-import type { Immutable, NoUnknownFields } from "./known-fields.ts";
-import type { ObjectClient } from "../object/object-client.ts";
-import type { ObjectKey } from "../object/object-key.ts";
+import type { NoUnknownFields } from "./known-fields.ts";
+import type { ReconcileContext, ReconcileResult } from "./reconcile-context.ts";
 import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./run-settings.ts";
 import type { Predicates } from "../function/watched-kind-declaration.ts";
-import type { ObjectMetadata, Resource, SpecOf, ObjectStatus, StatusOf } from "../resource/resource.ts";
+import type { Resource } from "../resource/resource.ts";
 import { checkedWatches, type OwnedKind, type WatchedKind } from "./watched-kinds.ts";
-import type { Log } from "../log.ts";
-
-/** Something that happened to an object, to be published as a Kubernetes Event about it. */
-export interface Announcement {
-  readonly type: "Normal" | "Warning";
-  /** CamelCase: why the Event is published, such as `BucketCreated`. */
-  readonly reason: string;
-  /** CamelCase: what was done or attempted. */
-  readonly action: string;
-  /** A sentence for people. Kubernetes keeps 1 kB of it. */
-  readonly note: string;
-}
-
-/**
- * The argument of one run. The object was read live and parsed just before, or is a cached copy
- * (`ControllerDefinition.copies`).
- */
-export interface ReconcileContext<R extends Resource> {
-  readonly key: ObjectKey;
-  readonly metadata: ObjectMetadata;
-  readonly spec: SpecOf<R>;
-  /** The status as it was read: a hint, never the truth. Observe the actual state instead. */
-  readonly status: ObjectStatus<R>;
-  /** The complete object as it was read, for foreign kinds: their schema covers only some fields. */
-  readonly object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
-  readonly log: Log;
-  /** The time. Tests advance it. */
-  readonly now: () => Date;
-  /** Aborts when the run must stop: after its timeout, before its lease ends, or when the process stops. Pass it on. */
-  readonly signal: AbortSignal;
-  /**
-   * A client for the cluster, with the rights that the function is deployed with: list what it needs in `permissions`.
-   * It writes only while the run's lease lasts; after that every write throws a WriteRefusedError and nothing is sent.
-   * A function that is called over HTTP has no access to the cluster: every request throws a TerminalError.
-   */
-  readonly client: ObjectClient;
-  /**
-   * For writes outside the cluster: call it right before each one. It throws once the run's lease is over, because
-   * another worker may then hold the key.
-   */
-  readonly guard: { beforeWrite(): void };
-  /**
-   * Publishes an Event about the object, best effort; repetitions are counted. A function that is called by webhook has
-   * no access to the cluster: there it writes a log line.
-   */
-  readonly announce: (announcement: Announcement) => void;
-  /**
-   * The values of a Secret in the object's own namespace, decoded; undefined if the Secret does not exist.
-   * Read live, never copied, cached or logged.
-   */
-  readonly readSecret: (name: string) => Promise<Readonly<Record<string, string>> | undefined>;
-}
-
-/** The result of a reconcile. Every part is optional: returning nothing means that the spec is reconciled. */
-export interface ReconcileResult<R extends Resource> {
-  /** Written to the object's status, with `observedGeneration` and the conditions. If omitted, it stays as it is. */
-  readonly status?: Immutable<StatusOf<R>>;
-  /** Run again after this time, even if nothing has changed. */
-  readonly requeueAfter?: Duration;
-  /** The external account that was used, if its `limits` are to count this run. It is remembered per key. */
-  readonly account?: string;
-  /** Conditions in addition to Ready; a `Ready` given here replaces the runtime's. Types not given are removed. */
-  readonly conditions?: readonly Condition[];
-}
 
 /** An author's definition of a controller. */
 export interface ControllerDefinition<R extends Resource> {

@@ -1,5 +1,5 @@
 import { type Log, silentLog } from "../log.ts";
-import type { ReconcileContext } from "./controller.ts";
+import type { ReconcileContext } from "./reconcile-context.ts";
 import { unavailableClient, type ObjectClient } from "../object/object-client.ts";
 import { objectKey } from "../object/object-key.ts";
 import type { ObjectMetadata, Resource, ObjectStatus } from "../resource/resource.ts";

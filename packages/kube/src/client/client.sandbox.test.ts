@@ -1,5 +1,6 @@
 import { objectKey } from "@drover/controller";
 import { beforeEach, expect, test } from "vitest";
+import { applyContract } from "./apply.contract.ts";
 import { clientContract, namedBucket } from "./client.contract.ts";
 import { installCrd } from "./install-crd.ts";
 import { builtin } from "../objects/resource-ref.ts";
@@ -13,6 +14,7 @@ beforeEach(async () => {
 });
 
 clientContract(() => api.client);
+applyContract(() => api.client);
 
 test("a list with an expired token is refused", async () => {
   for (const name of ["a", "b"]) await api.client.create(bucketRef, namedBucket(name));

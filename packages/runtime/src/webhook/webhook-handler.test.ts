@@ -1,4 +1,5 @@
 import {
+  type ComposeContext,
   ConflictError,
   defineController,
   defineResource,
@@ -126,6 +127,59 @@ it("finalizes, and returns that outcome", async () => {
   const call = callAt(now, { type: "dev.drover.finalize.v2" });
   expect(await called(call)).toMatchObject({ status: 200, body: '{"outcome":"finalized"}' });
   expect(runs).toEqual([`${call.key} finalized`]);
+});
+
+describe("a call for children", () => {
+  const calledFor = (children: NonNullable<Call["children"]>): Promise<SentAnswer> =>
+    called({ ...callAt(now), type: "dev.drover.compose.v2", children });
+
+  it("is answered with those that the controller declares", async () => {
+    const { namespace = "" } = callAt(now).object.metadata;
+    const config = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: {
+        name: "a",
+        namespace,
+        uid: "u",
+        resourceVersion: "1",
+      },
+    };
+    const own = defineController({ for: Greeting, reconcile: () => Promise.resolve(undefined) });
+    const composing = {
+      ...own,
+      compose: ({ children }: ComposeContext<typeof Greeting>) => ({
+        status: {
+          text: `${String(children.all.length)} ${children.get(builtin.configMap, "a")?.metadata.uid ?? "-"}`,
+        },
+        children: [
+          { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "b" }, data: { large: 2n ** 60n } },
+        ],
+      }),
+    };
+    const audience = { name: "web/greetings", uid: "f-1" };
+    answer = webhookHandler({
+      controller: composing,
+      audience,
+      secrets: () => secrets,
+      log: silentLog,
+      now: () => now,
+    });
+    const reply = await calledFor([config]);
+    expect(isSignedWith(secret, reply)).toBe(true);
+    expect(JSON.parse(reply.body)).toMatchObject({
+      outcome: "composed",
+      status: { text: "1 u" },
+      children: [{ kind: "ConfigMap", metadata: { name: "b" } }],
+    });
+    expect(reply.body).toContain('"large":1152921504606846976');
+  });
+
+  it("is parked by a controller that declares none", async () => {
+    const reply = await calledFor([]);
+    expect(JSON.parse(reply.body)).toMatchObject({ outcome: "parked", reason: "NotComposed" });
+    expect(runs).toEqual([]);
+  });
 });
 
 it.each<[Error, object]>([
