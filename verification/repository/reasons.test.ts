@@ -42,10 +42,12 @@ function reasonsIn(file: string): readonly string[] {
     const isNamed = ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node);
     if (isNamed && node.initializer !== undefined && node.name.getText(source) === "reason")
       textsOf(node.initializer);
-    if (isNamed && node.name.getText(source) === "reasons" && node.initializer !== undefined)
-      ts.forEachChild(node.initializer, (each) => {
+    if (isNamed && node.name.getText(source) === "reasons" && node.initializer !== undefined) {
+      const { initializer } = node;
+      ts.forEachChild(ts.isAsExpression(initializer) ? initializer.expression : initializer, (each) => {
         if (ts.isPropertyAssignment(each)) textsOf(each.initializer);
       });
+    }
     const isCondition =
       (ts.isCallExpression(node) || ts.isNewExpression(node)) &&
       node.arguments !== undefined &&

@@ -7,6 +7,7 @@ import {
 } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
 import {
+  type ApiErrorKind,
   controllerOf,
   type FieldConflict,
   fieldConflicts,
@@ -212,9 +213,16 @@ function failure(error: unknown): ChildReport {
     const why = `an object of this name exists already, and other managers have set fields of it: ${fields}.`;
     return { did: "failed", reason: "ChildNameTaken", isFinal: false, why };
   }
-  if (!isApiError(error, "Invalid", "Forbidden", "NotFound", "NotServed")) throw error;
-  const reasons = { Invalid: "ChildInvalid", Forbidden: "ChildForbidden" } as const;
-  const reason =
-    error.kind === "Invalid" || error.kind === "Forbidden" ? reasons[error.kind] : "ChildNotServed";
+  if (!isApiError(error)) throw error;
+  const reason = reasons[error.kind];
+  if (reason === undefined) throw error;
   return { did: "failed", reason, isFinal: error.kind === "Invalid", why: messageOf(error) };
 }
+
+/** The refusals that are about one child, and what the Ready condition calls them. */
+const reasons: Partial<Record<ApiErrorKind, string>> = {
+  Invalid: "ChildInvalid",
+  Forbidden: "ChildForbidden",
+  NotFound: "ChildNotServed",
+  NotServed: "ChildNotServed",
+};

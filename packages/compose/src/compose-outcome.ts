@@ -44,8 +44,7 @@ export function failureOf({ children }: AppliedWaves): Error | undefined {
     if (report.did === "failed") return report.why;
     return report.did === "contested" ? `${change(report)}. ${advice}` : undefined;
   });
-  if (first === undefined)
-    return isContested ? new RetryError(message, { reason: contestedCondition }) : undefined;
+  if (first === undefined) return isContested ? new RetryError(message, { reason: "Contested" }) : undefined;
   const retried = failed.find(({ isFinal }) => !isFinal);
   return retried === undefined && !isContested
     ? new TerminalError(message, { reason: first.reason })
@@ -103,29 +102,31 @@ export function contestAfter(
   return left > 0 ? { condition: { type, status, reason, message }, left } : undefined;
 }
 
+/** What a run may do to a child, as the reason of an Event. */
+const reasons = {
+  created: "ChildCreated",
+  changed: "ChildChanged",
+  adopted: "ChildAdopted",
+  corrected: "ChildCorrected",
+  removed: "ChildRemoved",
+} as const;
+
 /** The Events for what a run has done to children. */
 export function announcementsOf(
   { children }: AppliedWaves,
-  pruned: readonly string[],
+  removed: readonly string[],
 ): readonly Announcement[] {
-  const about = (reason: string, action: string, note: string): Announcement => ({
+  const about = (did: keyof typeof reasons, note: string): Announcement => ({
     type: "Normal",
-    reason,
-    action,
+    reason: reasons[did],
+    action: did === "removed" ? "Prune" : "Apply",
     note: sentence(note),
   });
-  const words = {
-    created: ["ChildCreated", "Create", "is created"],
-    changed: ["ChildChanged", "Apply", "is changed"],
-    adopted: ["ChildAdopted", "Adopt", "is adopted"],
-  } as const;
   const done = children.flatMap(({ child, report }) => {
     const title = titleOf(child.ref, child.object);
-    if (report.did === "corrected")
-      return [about("ChildCorrected", "Apply", `${title} is set back: ${change(report)}`)];
+    if (report.did === "corrected") return [about("corrected", `${title} is set back: ${change(report)}`)];
     if (report.did !== "created" && report.did !== "changed" && report.did !== "adopted") return [];
-    const [reason, action, text] = words[report.did];
-    return [about(reason, action, `${title} ${text}`)];
+    return [about(report.did, `${title} is ${report.did}`)];
   });
-  return [...done, ...pruned.map((line) => about("ChildRemoved", "Prune", line))];
+  return [...done, ...removed.map((line) => about("removed", line))];
 }
