@@ -6,6 +6,7 @@ import type { ComposeDefinition } from "./compose-controller.ts";
 import {
   controllerOfWebsites,
   kinds,
+  owns,
   type Website,
   website,
   websiteKind,
@@ -134,6 +135,29 @@ export function composeContract(servers: () => Servers): void {
       await cluster.advance("11h"); // a resync
       expect(cluster.runs.length).toBeGreaterThan(runs);
       expect(await versions()).toEqual(before);
+    });
+
+    test("need one request to be changed, and none when nothing has changed, with copies", async () => {
+      const { cluster, client, declare } = await declaring(
+        [configMap({ a: "1" }), configMap({ b: "1" }, "b")],
+        {
+          copies: true,
+          owns: owns.slice(0, 3).map((kind) => ({ ...kind, copies: true })), // Secrets are never copied.
+        },
+      );
+      const callsOf = (run = cluster.runs.at(-1)) =>
+        run?.calls.map(({ call }) => `${call.verb} ${call.resource} ${call.subresource}`);
+      const body = { metadata: { labels: { theirs: "t" } } };
+      await client.patch(builtin.configMap, key, { type: "merge", body });
+      await cluster.advance("1s");
+      expect(cluster.runs.at(-1)?.reasons).toEqual(["Modified ConfigMap default/a"]);
+      expect(callsOf()).toEqual([]);
+      const runs = cluster.runs.length;
+      await declare([configMap({ a: "1" }), configMap({ b: "2" }, "b")]);
+      expect(callsOf(cluster.runs[runs])).toEqual([
+        "patch configmaps ",
+        "update websites.example.com status",
+      ]);
     });
 
     test("come again when they are deleted, by their name only if Drover's labels are lost", async () => {
