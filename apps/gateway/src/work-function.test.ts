@@ -349,7 +349,7 @@ describe("a function that declares children", () => {
     expect(await readyOf(name)).toMatchObject({ reason: "BadAnswer" });
   });
 
-  it("leaves those behind that outlive their parent, after it was called to finalize", async () => {
+  it("finalizes, and leaves those behind that outlive their parent", async () => {
     work({ ...composes, finalizes: true });
     fn.answer = (call, response) =>
       reply(

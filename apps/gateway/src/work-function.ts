@@ -2,7 +2,6 @@ import { type Composer, openComposer } from "@drover/compose";
 import {
   type Controller,
   controllerFrom,
-  finalizerOf,
   type Milliseconds,
   type ObservedChildren,
   type ReconcileContext,
@@ -175,44 +174,28 @@ const functionCaller =
     }
   };
 
-/** A controller of a function that declares children: the gateway makes them, and releases those that stay. */
-function composed(base: Controller, composer: Composer<Resource>, call: Caller): Controller {
-  return {
-    ...base,
-    finalizer: finalizerOf(base.name),
-    needsFinalizer: (object) => base.finalizer !== undefined && base.needsFinalizer(object),
-    reconcile: (context) =>
-      composer.reconcile(context, async (observed) => {
-        const {
-          children = [],
-          status,
-          conditions,
-          requeueAfter,
-        } = await call("dev.drover.compose.v2", context, observed);
-        return {
-          children,
-          ...(status !== undefined && { status }),
-          ...(conditions !== undefined && { conditions }),
-          ...(requeueAfter !== undefined && { requeueAfter: clampWait(requeueAfter) }),
-        };
-      }),
-    async finalize(context) {
-      await base.finalize(context);
-      await composer.release(context);
-    },
-  };
-}
+/** A controller of a function that declares children: the gateway makes them. */
+const composed = (base: Controller, composer: Composer<Resource>, call: Caller): Controller => ({
+  ...base,
+  reconcile: (context) =>
+    composer.reconcile(context, async (observed) => {
+      const { children = [], ...result } = await call("dev.drover.compose.v2", context, observed);
+      return { children, ...resultOf(result) };
+    }),
+});
+
+/** What the runtime takes of a function's success. */
+const resultOf = ({ status, conditions, account, requeueAfter }: Success) => ({
+  ...(status !== undefined && { status }),
+  ...(conditions !== undefined && { conditions }),
+  ...(account !== undefined && { account }),
+  ...(requeueAfter !== undefined && { requeueAfter: clampWait(requeueAfter) }),
+});
 
 /** The controller's actions. The runtime calls them after it has read the object and added the finalizer. */
 function actions({ finalizes }: WebhookFunction, call: Caller) {
   const reconcile = async (context: ReconcileContext<Resource>) => {
-    const { status, conditions, account, requeueAfter } = await call("dev.drover.reconcile.v2", context);
-    return {
-      ...(status !== undefined && { status }),
-      ...(conditions !== undefined && { conditions }),
-      ...(account !== undefined && { account }),
-      ...(requeueAfter !== undefined && { requeueAfter: clampWait(requeueAfter) }),
-    };
+    return resultOf(await call("dev.drover.reconcile.v2", context));
   };
   if (!finalizes) return { reconcile };
   const finalize = async (context: ReconcileContext<Resource>): Promise<void> => {

@@ -18,7 +18,7 @@ import {
 } from "@drover/kube";
 import { type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
 import { lastCorrection, waitUntilCorrection, withCorrection } from "./correction.ts";
-import { type ChildLabels, isRetained } from "./marks.ts";
+import { type ChildLabels, isChild, isRetained } from "./marks.ts";
 import type { Comparison } from "./satisfied.ts";
 
 /** What a run did to a child, or why it did nothing. */
@@ -64,7 +64,9 @@ export async function applyChild(
     if (live === undefined) return await create(context, child);
     if (live.metadata.deletionTimestamp !== undefined)
       return { did: "waits", why: "it is being deleted, and is created again afterwards" };
-    if (!isControlledBy(live.metadata, context.metadata)) return await adopt(context, child, live);
+    const isOurs =
+      isControlledBy(live.metadata, context.metadata) || isChild(live, context.labels, context.metadata);
+    if (!isOurs) return await adopt(context, child, live);
     return await update(context, child, live);
   } catch (error) {
     return failure(error);
@@ -80,7 +82,7 @@ async function create(context: ApplyContext, child: DesiredChild): Promise<Child
     if (other === undefined || isControlledBy(other.metadata, context.metadata)) throw error;
     return other;
   });
-  if (controllerOf(object.metadata)?.uid !== context.metadata.uid) return taken(object);
+  if (child.deletion === "Delete" && !isControlledBy(object.metadata, context.metadata)) return taken(object);
   if (isOnlyOf(context, object)) return { did: "created", object };
   // Somebody has created an object of this name since it was looked for: our fields are taken back.
   const { name, namespace } = object.metadata;
@@ -190,12 +192,12 @@ const withoutManagers = ({ metadata, ...object }: KubeObject): object => ({
 
 async function apply(
   { client, signal }: ApplyContext,
-  { ref, object: declared }: DesiredChild,
+  { ref, object: declared, deletion }: DesiredChild,
   { live, ...options }: Pick<ApplyOptions, "force" | "dryRun"> & { readonly live?: KubeObject } = {},
 ): Promise<KubeObject> {
   const uid = live === undefined ? {} : { uid: live.metadata.uid };
   const object = { ...declared, metadata: { ...declared.metadata, ...uid } };
-  return client.apply(ref, object, { ...options, owned: true, signal });
+  return client.apply(ref, object, { ...options, owned: deletion === "Delete", signal });
 }
 
 /** The API server's words for a change that it never accepts. */

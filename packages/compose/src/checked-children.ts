@@ -17,6 +17,8 @@ export interface Parent {
   readonly metadata: ObjectMetadata;
   readonly owns: readonly OwnedKind[];
   readonly labels: ChildLabels;
+  /** The parent as `parentText`. */
+  readonly parent: string;
 }
 
 /** Most children of one object. More would not fit into one run. */
@@ -60,7 +62,7 @@ function checkedChild(parent: Parent, child: Child, where: string): DesiredChild
     ref,
     key: keyIn(metadata, where),
     ...policies,
-    ...withMarks(plain, parent.labels, policies.deletion),
+    ...withMarks(plain, parent, policies.deletion),
   };
 }
 

@@ -32,9 +32,6 @@ export function composeController<R extends Resource>(definition: ComposeDefinit
         const { key, metadata, spec, status, object, log, now, signal } = context;
         return definition.compose({ key, metadata, spec, status, object, log, now, signal, children });
       }),
-    finalize: (context) => composer.release(context),
-    // The composer adds the finalizer when a child is declared that may outlive its parent.
-    needsFinalizer: () => false,
   });
   const composer = openComposer<R>(own);
   return { ...own, compose: definition.compose };

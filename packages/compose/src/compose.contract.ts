@@ -1,4 +1,4 @@
-import { builtin, connect, controllerReference, type KubeObject, managedFieldsOf } from "@drover/kube";
+import { builtin, connect, controllerReference, type KubeObject, managedFieldsOf, refOf } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
 import { type Child, type ChildObject, objectKey, type SettledChild } from "@drover/controller";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -7,7 +7,7 @@ import {
   controllerOfWebsites,
   kinds,
   owns,
-  type Website,
+  Website,
   website,
   websiteKind,
   websites,
@@ -413,19 +413,35 @@ export function composeContract(servers: () => Servers): void {
       deletion,
     });
 
-    test.each(["Orphan", "Retain"] as const)("%s: it stays without an owner", async (deletion) => {
-      const { cluster } = await declaring([kept(deletion), configMap({ gone: "1" }, "gone")]);
-      expect((await cluster.get(websiteKind, "a"))?.metadata.finalizers).toEqual([
-        "drover.dev/websites.example.com",
-      ]);
-      await cluster.delete(websiteKind, "a");
-      await cluster.runUntilIdle();
-      expect(await cluster.get(websiteKind, "a")).toBeUndefined();
-      const left = (await get(cluster, "configMap")) ?? expect.fail();
-      expect(left["data"]).toEqual({ a: "1" });
-      expect(left.metadata.ownerReferences ?? []).toEqual([]);
-      const marks = Object.keys({ ...left.metadata.labels, ...left.metadata.annotations });
-      expect(marks.some((name) => name.startsWith("drover.dev/"))).toBe(deletion === "Retain");
+    test.each(["Orphan", "Retain"] as const)(
+      "%s: it stays, also if all dependents go first",
+      async (deletion) => {
+        const { cluster, client } = await declaring([kept(deletion), configMap({ gone: "1" }, "gone")]);
+        const { uid, ownerReferences = [] } = (await get(cluster, "configMap"))?.metadata ?? expect.fail();
+        expect(ownerReferences).toEqual([]);
+        await client.delete(refOf(Website), key, { propagationPolicy: "Foreground" });
+        await cluster.runUntilIdle();
+        expect(await get(cluster, "configMap")).toMatchObject({ metadata: { uid }, data: { a: "1" } });
+      },
+    );
+
+    test("is set back when others change it, and is created again", async () => {
+      const { cluster, client } = await declaring([kept("Retain")]);
+      await client.patch(builtin.configMap, key, { type: "merge", body: { data: { a: "2" } } });
+      await cluster.advance("1s");
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+      await cluster.delete(kinds.configMap, "a");
+      await cluster.advance("1s");
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+    });
+
+    test("gets an owner when it is declared to be deleted, and loses it again", async () => {
+      const { cluster, declare } = await declaring([kept("Retain")]);
+      const ownersOf = async () => (await get(cluster, "configMap"))?.metadata.ownerReferences?.length ?? 0;
+      await declare([configMap({ a: "1" })]);
+      expect(await ownersOf()).toBe(1);
+      await declare([kept("Orphan")]);
+      expect(await ownersOf()).toBe(0);
     });
 
     test("Orphan: is released when it is no longer declared", async () => {

@@ -1,26 +1,23 @@
 import {
   type ComposeResult,
-  ConflictError,
   type Controller,
   fieldManagerOf,
-  finalizerOf,
   observedChildren,
   type ObservedChildren,
+  parentText,
   parseDuration,
   readyCondition,
   type ReconcileContext,
   type ReconcileResult,
   type Resource,
 } from "@drover/controller";
-import { refOf } from "@drover/kube";
 import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
 import { checkedChildren, type Parent } from "./checked-children.ts";
-import type { DesiredChild } from "./child.ts";
 import { announcementsOf, contestAfter, correctionsOf, failureOf, readiness } from "./compose-outcome.ts";
-import { childLabels, deletionOf } from "./marks.ts";
+import { childLabels } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
-import { outlivesParent, pruneChildren, release } from "./prune.ts";
+import { pruneChildren } from "./prune.ts";
 import { type Comparison, openComparison } from "./satisfied.ts";
 
 /** Keeps the children of the objects of one controller. */
@@ -30,8 +27,6 @@ export interface Composer<R extends Resource> {
     context: ReconcileContext<R>,
     compose: (children: ObservedChildren) => Promise<ComposeResult<R>> | ComposeResult<R>,
   ): Promise<ReconcileResult<R>>;
-  /** Releases the children that outlive their parent; the garbage collector deletes all others with it. */
-  release(context: ReconcileContext<R>): Promise<void>;
 }
 
 /** A composer, for callers that define the controller themselves. */
@@ -39,7 +34,6 @@ export function openComposer<R extends Resource>(controller: ComposedController<
   const comparison = openComparison();
   return {
     reconcile: (context, compose) => composeOnce({ context, controller, comparison }, compose),
-    release: (context) => releaseAll({ context, controller, comparison }),
   };
 }
 
@@ -66,11 +60,11 @@ async function composeOnce<R extends Resource>(
   );
   signal.throwIfAborted();
   const desired = checkedChildren(parent, result.children);
-  await requireFinalizer(run, desired);
   const applying = applyContext(run, parent);
   const applied = await applyWaves(applying, desired, observed);
   const failure = failureOf(applied);
-  const isComplete = failure === undefined && applied.later.length === 0;
+  const isComplete =
+    applied.later.length === 0 && applied.children.every(({ report }) => report.did !== "failed");
   const pruned = isComplete ? await pruneChildren(applying, desired, observed) : [];
   for (const each of announcementsOf(applied, pruned)) announce(each);
   if (failure !== undefined) throw failure;
@@ -98,40 +92,11 @@ function earliest(requeueAfter: ReconcileResult<Resource>["requeueAfter"], left:
   return `${Math.max(1_000, Math.ceil(wanted))}ms` as const;
 }
 
-/** The parent gets the finalizer before the first child that outlives it exists. */
-async function requireFinalizer<R extends Resource>(
-  { context, controller }: ComposeRun<R>,
-  desired: readonly DesiredChild[],
-): Promise<void> {
-  const finalizer = finalizerOf(controller.name);
-  const { finalizers = [], uid, resourceVersion } = context.metadata;
-  if (desired.every(({ deletion }) => deletion === "Delete") || finalizers.includes(finalizer)) return;
-  const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, finalizer] } };
-  await context.client.patch(
-    refOf(controller.for),
-    context.key,
-    { type: "merge", body },
-    { signal: context.signal },
-  );
-  throw new ConflictError(
-    `The finalizer ${finalizer} was added; the run is repeated with the changed object.`,
-  );
-}
-
-async function releaseAll<R extends Resource>(run: ComposeRun<R>): Promise<void> {
-  const parent = parentOf(run);
-  const observed = await observeChildren(run.context.client, parent, run.context.signal);
-  for (const child of observed.values()) {
-    const deletion = deletionOf(child.object);
-    if (deletion !== "Delete" && outlivesParent(child))
-      await release(applyContext(run, parent), child, deletion);
-  }
-}
-
 const parentOf = <R extends Resource>({ context, controller }: ComposeRun<R>): Parent => ({
   metadata: context.metadata,
   owns: controller.owns,
   labels: childLabels(controller.name, context.metadata),
+  parent: parentText(controller.for, context.metadata.name),
 });
 
 const applyContext = <R extends Resource>(

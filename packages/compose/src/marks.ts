@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { ObjectMetadata } from "@drover/controller";
+import { type ObjectMetadata, parentAnnotation } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
-import { isControlledBy, type KubeObject, type NewObject } from "@drover/kube";
+import { controllerOf, isControlledBy, type KubeObject, type NewObject } from "@drover/kube";
 import type { DesiredChild } from "./child.ts";
 import { correctedAnnotation } from "./correction.ts";
 
@@ -24,19 +24,23 @@ const deletionAnnotation = "drover.dev/deletion";
 /** The labels and annotations that `Orphan` removes. */
 export const allMarks = {
   labels: ["drover.dev/controller", "drover.dev/owner-uid"],
-  annotations: [appliedAnnotation, deletionAnnotation, correctedAnnotation],
+  annotations: [appliedAnnotation, deletionAnnotation, correctedAnnotation, parentAnnotation],
 } as const;
 
-/** The object with Drover's marks, and the hash among them. */
+/**
+ * The object with Drover's marks, and the hash among them.
+ *
+ * @param parent as `parentText`.
+ */
 export function withMarks(
   object: NewObject,
-  labels: Readonly<Record<string, string>>,
+  { labels, parent }: { readonly labels: ChildLabels; readonly parent: string },
   deletion: DesiredChild["deletion"],
 ): { readonly object: NewObject; readonly hash: string } {
   const { metadata } = object;
   const annotations = {
     ...metadata.annotations,
-    ...(deletion !== "Delete" && { [deletionAnnotation]: deletion }),
+    ...(deletion !== "Delete" && { [deletionAnnotation]: deletion, [parentAnnotation]: parent }),
   };
   const marked = {
     ...object,
@@ -61,14 +65,18 @@ export function deletionOf({ metadata }: KubeObject): DesiredChild["deletion"] {
   return text === "Orphan" || text === "Retain" ? text : "Delete";
 }
 
-/** True if the object is a child of this parent that this controller has made. */
+/**
+ * True if the object is a child of this parent that this controller has made. A child that outlives its parent has no
+ * owner reference, since the garbage collector would delete it.
+ */
 export const isChild = (
-  { metadata }: KubeObject,
+  object: KubeObject,
   labels: ChildLabels,
   parent: Pick<ObjectMetadata, "uid">,
 ): boolean =>
-  isControlledBy(metadata, parent) &&
-  Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value);
+  (isControlledBy(object.metadata, parent) ||
+    (deletionOf(object) !== "Delete" && controllerOf(object.metadata) === undefined)) &&
+  Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value);
 
 /** True if an earlier parent of this controller has left the object, with `Retain`. */
 export const isRetained = (object: KubeObject, labels: ChildLabels): boolean =>

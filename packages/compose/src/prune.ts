@@ -1,4 +1,3 @@
-import { controllerOf } from "@drover/kube";
 import { type ApplyContext, deleteChild } from "./apply-child.ts";
 import { childId, type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
 import { allMarks, deletionOf } from "./marks.ts";
@@ -19,31 +18,18 @@ export async function pruneChildren(
     if (declared.has(id) || child.object.metadata.deletionTimestamp !== undefined) continue;
     const deletion = deletionOf(child.object);
     if (deletion === "Retain") continue;
-    if (deletion === "Orphan") await release(context, child, "Orphan");
+    if (deletion === "Orphan") await release(context, child);
     else await deleteChild(context, child, "Background");
     lines.push(`${titleOf(child.ref, child.object)} is ${deletion === "Orphan" ? "released" : "deleted"}`);
   }
   return lines;
 }
 
-/**
- * Removes the owner reference of a child, so that it outlives its parent; with `Orphan`, also Drover's marks. Labels and
- * annotations of a retained child stay: by them it is found when it is declared again.
- */
-export async function release(
-  { client, metadata, signal }: Pick<ApplyContext, "client" | "metadata" | "signal">,
-  { ref, key, object }: ObservedChild,
-  deletion: "Orphan" | "Retain",
-): Promise<void> {
-  const { uid, resourceVersion, ownerReferences = [] } = object.metadata;
+/** Removes Drover's marks from a child, which then belongs to nobody. */
+async function release({ client, signal }: ApplyContext, { ref, key, object }: ObservedChild): Promise<void> {
+  const { uid, resourceVersion } = object.metadata;
   const none = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, null]));
-  const marks =
-    deletion === "Orphan" ? { labels: none(allMarks.labels), annotations: none(allMarks.annotations) } : {};
-  const others = ownerReferences.filter((owner) => owner.uid !== metadata.uid);
-  const body = { metadata: { uid, resourceVersion, ownerReferences: others, ...marks } };
+  const marks = { labels: none(allMarks.labels), annotations: none(allMarks.annotations) };
+  const body = { metadata: { uid, resourceVersion, ...marks } };
   await client.patch(ref, key, { type: "merge", body }, { signal });
 }
-
-/** True if a child may outlive its parent, which therefore needs a finalizer. */
-export const outlivesParent = ({ object }: ObservedChild): boolean =>
-  controllerOf(object.metadata) !== undefined && deletionOf(object) !== "Delete";

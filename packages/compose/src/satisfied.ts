@@ -30,7 +30,7 @@ export function openComparison(): Comparison {
   return {
     compare(child, live, parent) {
       if (appliedHash(live) !== child.hash) return "declared";
-      if (!isControlledBy(live.metadata, parent)) return "drifted";
+      if (child.deletion === "Delete" && !isControlledBy(live.metadata, parent)) return "drifted";
       if (contains(live, child.object)) return "none";
       return memory.get(live.metadata.uid) === shapeOf(child, live) ? "none" : "drifted";
     },

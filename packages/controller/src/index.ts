@@ -67,6 +67,8 @@ export {
 } from "./function/function-pod.ts";
 export {
   isPausedByAnnotation,
+  parentAnnotation,
+  parentText,
   pausedAnnotation,
   reconcileAtAnnotation,
 } from "./object/object-annotations.ts";

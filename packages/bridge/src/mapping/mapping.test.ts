@@ -20,6 +20,24 @@ test("an object of the controller's own kind maps to its own key", () => {
   expect(keys(pod(), { by: "self" })).toEqual(["ns/p"]);
 });
 
+test("a child without an owner maps to the parent that its annotation names, in its own namespace", () => {
+  const child = (parent: string, more: object = {}) =>
+    keys(pod({ annotations: { "drover.dev/parent": parent }, ...more }), { by: "owner" });
+  expect(child("Bucket.s3.example.com/a")).toEqual(["ns/a"]);
+  for (const other of [
+    "Bucket.example.com/a",
+    "Basket.s3.example.com/a",
+    "Bucket.s3.example.com/",
+    "a",
+    "Bucket.s3.example.com/other/a",
+  ])
+    expect(child(other)).toEqual([]);
+  const parent = { "drover.dev/parent": "Bucket.s3.example.com/a" };
+  expect(keys(pod({ annotations: parent }), { by: "owner" }, cluster)).toEqual(["a"]);
+  const owner = { apiVersion: "s3.example.com/v1", kind: "Bucket", name: "a", uid: "u", controller: true };
+  expect(child("Bucket.s3.example.com/a", { ownerReferences: [owner] })).toEqual(["ns/a"]);
+});
+
 describe("an object with owners", () => {
   const reference = (name: string, more: Partial<OwnerReference> = {}): OwnerReference => ({
     apiVersion: "s3.example.com/v1",

@@ -1,4 +1,11 @@
-import { InvalidKeyError, type ObjectKey, objectKey, type ObjectMetadata } from "@drover/controller";
+import {
+  InvalidKeyError,
+  type ObjectKey,
+  objectKey,
+  type ObjectMetadata,
+  parentAnnotation,
+  parentText,
+} from "@drover/controller";
 import { type FieldPath, valuesAt } from "./field-path.ts";
 import type { KubeObject, ResourceRef } from "@drover/kube";
 
@@ -11,7 +18,7 @@ export type DirectMapping =
   | { readonly by: "self" }
   /** The controller's code computes the keys, in a job under the object's own key. */
   | { readonly by: "code" }
-  /** The controller owner reference names the key. */
+  /** The controller owner reference names the key, or the annotation of a child that outlives its parent. */
   | { readonly by: "owner" }
   /** The value of a label or an annotation names the key. */
   | ({ readonly by: "label" | "annotation"; readonly name: string } & Reach)
@@ -86,14 +93,18 @@ export function keysFor(
 // An owner is in its object's namespace, or cluster-scoped: Kubernetes allows no other. The version in the reference
 // may differ from ours, so only the group is compared.
 function ownersOf(
-  { namespace, ownerReferences = [] }: ObjectMetadata,
+  { namespace, ownerReferences = [], annotations }: ObjectMetadata,
   owner: ResourceRef,
 ): readonly ObjectKey[] {
-  return ownerReferences
+  const owners = ownerReferences
     .filter(({ controller, kind, apiVersion }) => {
       return controller === true && kind === owner.kind && apiGroupOf(apiVersion) === owner.group;
     })
-    .flatMap(({ name }) => keyIfValid(owner.namespaced ? namespace : undefined, name));
+    .map(({ name }) => name);
+  const parent = annotations?.[parentAnnotation] ?? "";
+  const own = parentText(owner, "");
+  const names = parent.startsWith(own) ? [...owners, parent.slice(own.length)] : owners;
+  return [...new Set(names)].flatMap((name) => keyIfValid(owner.namespaced ? namespace : undefined, name));
 }
 
 /**

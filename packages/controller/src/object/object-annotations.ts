@@ -7,6 +7,18 @@ export const pausedAnnotation = "drover.dev/paused";
 export const reconcileAtAnnotation = "drover.dev/reconcile-at";
 
 /**
+ * On a child that outlives its parent, and so has no owner reference: its parent, as `parentText`. A change of the child
+ * wakes the parent, as that of an owned object does.
+ */
+export const parentAnnotation = "drover.dev/parent";
+
+/** A parent in the namespace of its child, or a cluster-scoped one: `Website.example.com/a`. */
+export const parentText = (
+  { group, kind }: { readonly group: string; readonly kind: string },
+  name: string,
+): string => `${group === "" ? kind : `${kind}.${group}`}/${name}`;
+
+/**
  * True if an object's annotation pauses it. Always false for a ReconcileFunction, because its author could prevent the
  * review of the function's permissions; `spec.paused` pauses a function.
  */
