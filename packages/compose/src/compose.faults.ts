@@ -52,7 +52,8 @@ export const waves = faultScenario({
   except: {
     "deployments.apps default/a deleted": "without a kubelet the new one does not become ready",
     "step 3 with no run after step 2": "the last wave has not begun, and is not declared any more afterwards",
-    "step 6 with no run after step 5": "a child to be released keeps Drover's labels if its parent goes first",
+    "step 6 with no run after step 5":
+      "a child to be released keeps Drover's labels if its parent goes first",
     "deleted after step 6": "their parent is gone: nothing makes them again",
   },
   steps: [

@@ -101,6 +101,11 @@ interface ObjectServers {
   readonly logged: object[];
 }
 
+function logInto(logged: object[]): Log {
+  const note = (fields: object, message: string) => void logged.push({ ...fields, message });
+  return { debug: note, info: note, warn: note, error: note };
+}
+
 function testObject(
   { ports, secrets, logged, s3 }: ObjectServers,
   ...[spec = {}, name = `b-${randomUUID().slice(0, 8)}`]: ObjectOptions
@@ -109,8 +114,7 @@ function testObject(
   const controller = bucketController(ports);
   const bucketName = spec.bucketName ?? `default-${name}`;
   const key = objectKey({ namespace: "default", name });
-  const note = (fields: object, message: string) => void logged.push({ ...fields, message });
-  const log: Log = { debug: note, info: note, warn: note, error: note };
+  const log = logInto(logged);
   const metadataNow = () => ({
     namespace: "default",
     name,
