@@ -1,67 +1,27 @@
-import { builtin, connect, controllerReference, type KubeObject, managedFieldsOf, refOf } from "@drover/kube";
-import { testCluster, type TestCluster } from "@drover/testing";
-import { type Child, type ChildObject, objectKey, type SettledChild } from "@drover/controller";
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { ComposeDefinition } from "./compose-controller.ts";
+import type { Child, SettledChild } from "@drover/controller";
+import { builtin, controllerReference, managedFieldsOf, refOf } from "@drover/kube";
+import type { TestCluster } from "@drover/testing";
+import { describe, expect, test } from "vitest";
 import {
-  controllerOfWebsites,
-  kinds,
-  owns,
-  Website,
-  website,
-  websiteKind,
-  websites,
-} from "./website.fixture.ts";
-
-const key = objectKey({ namespace: "default", name: "a" });
-const configMap = (data: Readonly<Record<string, string>>, name = "a"): ChildObject => ({
-  ...kinds.configMap,
-  metadata: { name },
-  data,
-});
-
-type Servers = NonNullable<Parameters<typeof testCluster>[1]>["servers"];
+  bad,
+  composedClusters,
+  conditionOf,
+  configMap,
+  deployment,
+  get,
+  imageOf,
+  key,
+  makeReady,
+  outcomes,
+  selectorOf,
+  type Servers,
+} from "./clusters.contract.ts";
+import { othersContract } from "./others.contract.ts";
+import { controllerOfWebsites, kinds, owns, Website, website, websiteKind, websites } from "./website.fixture.ts";
 
 /** What a composed controller promises, with any API server. The oracle is what a client of its own reads there. */
 export function composeContract(servers: () => Servers): void {
-  const open = async (controller: ReturnType<typeof controllerOfWebsites>) => {
-    const given = servers();
-    const cluster = await testCluster(() => controller, given && { servers: given });
-    onTestFinished(() => cluster.close());
-    const client = await connect({ ...cluster.server, fieldManager: "somebody" });
-    onTestFinished(() => client.close());
-    return {
-      cluster,
-      client,
-      as: (fieldManager: string) => client.guarded({ beforeWrite: () => undefined, fieldManager }),
-    };
-  };
-  /** A website whose children a test declares, and may change. */
-  const declaring = async (
-    children: readonly Child[],
-    more: Partial<ComposeDefinition<typeof Website>> = {},
-  ) => {
-    const declared = { children };
-    const opened = await open(controllerOfWebsites(() => declared, more));
-    await opened.cluster.apply(website({ html: "" }));
-    await opened.cluster.runUntilIdle();
-    /** Declares other children, and has the website run again. */
-    const declare = async (changed: readonly Child[]) => {
-      declared.children = changed;
-      await opened.cluster.apply(website({ html: String(Math.random()) }));
-      await opened.cluster.runUntilIdle();
-    };
-    return { ...opened, declare };
-  };
-  const get = (cluster: TestCluster, kind: keyof typeof kinds, name = "a") => cluster.get(kinds[kind], name);
-  const conditionOf = async (cluster: TestCluster, type: string) => {
-    const conditions = (await cluster.get(websiteKind, "a"))?.["status"];
-    return (conditions as { conditions?: { type: string }[] } | undefined)?.conditions?.find(
-      (one) => one.type === type,
-    );
-  };
-  const outcomes = (cluster: TestCluster): readonly string[] =>
-    cluster.runs.map(({ outcome }) => outcome.kind);
+  const { open, declaring } = composedClusters(servers);
 
   describe("children", () => {
     test("are created, owned, and ready when their status says so", async () => {
@@ -181,12 +141,39 @@ export function composeContract(servers: () => Servers): void {
       });
     });
 
+    test("that are being deleted are left alone until they are gone, and come again then", async () => {
+      const { cluster, client, declare } = await declaring([configMap({ a: "1" })]);
+      const finalize = (finalizers: readonly string[] | null) =>
+        client.patch(builtin.configMap, key, { type: "merge", body: { metadata: { finalizers } } });
+      await finalize(["example.com/slow"]);
+      await cluster.delete(kinds.configMap, "a");
+      await declare([configMap({ a: "2" })]);
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        status: "False",
+        message: "ConfigMap a: it is being deleted, and is created again afterwards.",
+      });
+      await finalize(null);
+      await cluster.runUntilIdle();
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "2" });
+    });
+
+    test("that are being deleted and are not declared are announced once", async () => {
+      const { cluster, client, declare } = await declaring([configMap({})]);
+      const body = { metadata: { finalizers: ["example.com/slow"] } };
+      await client.patch(builtin.configMap, key, { type: "merge", body });
+      await declare([]);
+      await declare([]);
+      const removed = cluster.announcements.filter(({ reason }) => reason === "ChildRemoved");
+      expect(removed.map(({ note }) => note)).toEqual(["ConfigMap a is deleted."]);
+    });
+
     test("Secrets keep the text that is declared, and are not written again", async () => {
       const secret: Child = {
         ...kinds.secret,
         metadata: { name: "a" },
         stringData: { word: "ä" },
-        data: { b: "Yg==" },
+        data: { b: "Yg==", word: "eA==" },
       };
       const { cluster, declare } = await declaring([secret]);
       const { metadata, ...rest } = (await get(cluster, "secret")) ?? expect.fail();
@@ -328,6 +315,17 @@ export function composeContract(servers: () => Servers): void {
       await makeReady(cluster, "first");
       await cluster.runUntilIdle();
       expect(await get(cluster, "configMap", "second")).toBeDefined();
+    });
+
+    test("are in the order of numbers", async () => {
+      const { cluster } = await declaring([
+        { object: configMap({}, "ten"), wave: 10 },
+        { object: deployment("two"), wave: 2 },
+        { object: configMap({}, "below"), wave: -1 },
+        { object: configMap({}, "far-below"), wave: -10 },
+      ]);
+      for (const name of ["below", "far-below"]) expect(await get(cluster, "configMap", name)).toBeDefined();
+      expect(await get(cluster, "configMap", "ten")).toBeUndefined();
     });
 
     test("prune only when all waves are applied", async () => {
@@ -524,38 +522,6 @@ export function composeContract(servers: () => Servers): void {
     expect(outcomes(cluster)).toContain("terminal");
     for (const name of ["ok", "later"]) expect(await get(cluster, "configMap", name)).toBeDefined();
   });
+
+  othersContract(servers);
 }
-
-const bad = configMap({}, "Not_A_Name");
-
-function deployment(name: string, app = name, image = "web:1"): ChildObject {
-  const labels = { app };
-  return {
-    ...kinds.deployment,
-    metadata: { name },
-    spec: {
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: [{ name: "web", image }] } },
-    },
-  };
-}
-
-async function makeReady(cluster: TestCluster, name: string): Promise<void> {
-  const { metadata } =
-    (await cluster.get(kinds.deployment, name)) ?? expect.fail(`There is no Deployment ${name}.`);
-  const counts = { replicas: 1, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1 };
-  await cluster.writeStatus({
-    ...kinds.deployment,
-    metadata: { name },
-    status: { ...counts, observedGeneration: metadata.generation },
-  });
-}
-
-const selectorOf = async (cluster: TestCluster): Promise<unknown> => {
-  const spec = (await cluster.get(kinds.deployment, "a"))?.["spec"];
-  return (spec as { selector: { matchLabels: { app: string } } }).selector.matchLabels.app;
-};
-
-const imageOf = (object: KubeObject | undefined): unknown =>
-  (object?.["spec"] as { template: { spec: { containers: { image: string }[] } } } | undefined)?.template.spec
-    .containers[0]?.image;
