@@ -1,0 +1,152 @@
+import { type Child, objectKey, type ObjectClient } from "@drover/controller";
+import {
+  ApiError,
+  builtin,
+  controllerReference,
+  kindOf,
+  type KubeObject,
+  type NewObject,
+} from "@drover/kube";
+import { afterEach, describe, expect, it } from "vitest";
+import { sandboxOfFile } from "../../testing/src/sandbox.fixture.ts";
+import { applyChild } from "./apply-child.ts";
+import { checkedChildren } from "./checked-children.ts";
+import type { DesiredChild, ObservedChild } from "./child.ts";
+import { childLabels } from "./marks.ts";
+import { observeChildren } from "./observe-children.ts";
+import { openComparison } from "./satisfied.ts";
+
+const { client } = await sandboxOfFile();
+const others = client.guarded({ beforeWrite: () => undefined, fieldManager: "others" });
+const kind = builtin.configMap;
+const key = objectKey({ namespace: "default", name: "a" });
+const configMap = (data: object): NewObject => ({ metadata: { name: "a", namespace: "default" }, data });
+const declared = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { a: "1" } };
+
+const { metadata } = await client.create(builtin.secret, {
+  metadata: { name: "parent", namespace: "default" },
+});
+const labels = childLabels("websites", metadata);
+const fieldManager = "drover.dev/websites";
+const owns = [kind, builtin.deployment].map((ref) => ({ kind: kindOf(ref) }));
+const parent = { metadata, owns, labels };
+const run: ObjectClient = client.guarded({
+  beforeWrite: () => undefined,
+  fieldManager,
+  owner: { reference: controllerReference({ ref: builtin.secret, metadata }), namespace: "default" },
+});
+
+/** The memory of one process. */
+const comparison = openComparison();
+const apply = (child: Child, observed?: ObservedChild, more: Partial<ObjectClient> = {}) =>
+  applyChild(
+    {
+      client: { ...run, ...more },
+      metadata,
+      labels,
+      fieldManager,
+      comparison,
+      now: () => new Date(),
+      signal: new AbortController().signal,
+    },
+    checked(child),
+    observed,
+  );
+const checked = (child: Child): DesiredChild => checkedChildren(parent, [child])[0] ?? expect.fail();
+/** A client's `get`, after which others act before the caller goes on. */
+const getThen = (act: () => Promise<unknown>): Pick<ObjectClient, "get"> => ({
+  async get(...asked) {
+    const found = await run.get(...asked);
+    await act();
+    return found;
+  },
+});
+const live = async (): Promise<KubeObject> => (await client.get(kind, key)) ?? expect.fail();
+
+afterEach(async () => {
+  await client.delete(kind, key);
+  await client.delete(builtin.deployment, key);
+});
+
+describe("an object that others create while a child of its name is created", () => {
+  it("has none of the child's fields afterwards", async () => {
+    const report = await apply(
+      declared,
+      undefined,
+      getThen(() => others.create(kind, configMap({ theirs: "t" }))),
+    );
+    expect(report).toMatchObject({ did: "failed", reason: "ChildNameTaken" });
+    const { data, metadata: left } = await live();
+    expect(data).toEqual({ theirs: "t" });
+    expect([left.labels, left.annotations, left.ownerReferences]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("keeps the values of the fields that the child has, too", async () => {
+    const report = await apply(
+      declared,
+      undefined,
+      getThen(() => others.create(kind, configMap({ a: "theirs" }))),
+    );
+    expect(report).toMatchObject({
+      did: "failed",
+      reason: "ChildNameTaken",
+      why: expect.stringContaining(".data.a (others)") as string,
+    });
+    expect(await live()).toMatchObject({ data: { a: "theirs" } });
+  });
+});
+
+it("an object that is created again while it is adopted is not adopted", async () => {
+  await others.create(kind, configMap({ a: "old" }));
+  const again = getThen(async () => {
+    await others.delete(kind, key);
+    await others.create(kind, configMap({ a: "new" }));
+  });
+  await expect(apply({ object: declared, adopt: true }, undefined, again)).rejects.toMatchObject({
+    kind: "Conflict",
+  });
+  expect(await live()).toMatchObject({ data: { a: "new" } });
+});
+
+it("a permission that is missing may be given later: the failure is not final", async () => {
+  const refused = new ApiError({
+    kind: "Forbidden",
+    status: 403,
+    reason: "Forbidden",
+    serverMessage: "no",
+    request: "PATCH /",
+  });
+  const report = await apply(declared, undefined, { apply: () => Promise.reject(refused) });
+  expect(report).toMatchObject({ did: "failed", reason: "ChildForbidden", isFinal: false });
+});
+
+it("a child whose list others have made longer is compared on the server once, and then by memory", async () => {
+  const container = { name: "web", image: "web:1" };
+  const template = (containers: readonly object[]) => ({
+    selector: { matchLabels: { app: "a" } },
+    template: { metadata: { labels: { app: "a" } }, spec: { containers } },
+  });
+  const child = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "a" },
+    spec: template([container]),
+  };
+  await apply(child);
+  const sidecar = { name: "sidecar", image: "sidecar:1" };
+  const object = await others.patch(builtin.deployment, key, {
+    type: "merge",
+    body: { spec: template([container, sidecar]) },
+  });
+  const observed = { ref: builtin.deployment, key, object };
+  expect(await apply(child, observed)).toMatchObject({ did: "nothing" });
+  const unused = () => Promise.reject(new Error("no request is needed"));
+  expect(await apply(child, observed, { get: unused, apply: unused })).toMatchObject({ did: "nothing" });
+});
+
+it("children are listed in the namespace of their parent only", async () => {
+  const asked: unknown[] = [];
+  const find: ObjectClient["find"] = (_ref, options) => (asked.push(options?.namespace), Promise.resolve([]));
+  await observeChildren({ ...run, find }, parent, new AbortController().signal);
+  expect(asked).toEqual(["default", "default"]);
+});
