@@ -349,6 +349,19 @@ describe("a function that declares children", () => {
     expect(await readyOf(name)).toMatchObject({ reason: "BadAnswer" });
   });
 
+  it("reports status and conditions, and runs again after a second at least", async () => {
+    const condition = { type: "Warm", status: "True", reason: "Sunny", message: "" };
+    const more = { status: { text: "hi" }, conditions: [condition], requeueAfter: "1ms" };
+    fn.answer = answering({ outcome: "composed", children: [], ...more });
+    work(composes);
+    const name = await due();
+    // A second run may have ended by now.
+    await expect.poll(() => outcomes[0]).toMatchObject({ kind: "done", after: 1_000 });
+    expect(await client.get(ref, keyOf(name))).toMatchObject({
+      status: { text: "hi", conditions: [{ type: "Ready", status: "True" }, condition] },
+    });
+  });
+
   it("finalizes, and leaves those behind that outlive their parent", async () => {
     work({ ...composes, finalizes: true });
     fn.answer = (call, response) =>
