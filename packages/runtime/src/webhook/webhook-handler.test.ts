@@ -1,6 +1,8 @@
 import {
+  type Compose,
   type ComposeContext,
   ConflictError,
+  type Controller,
   defineController,
   defineResource,
   objectKey,
@@ -59,16 +61,17 @@ beforeEach(() => {
       await act(signal, client);
     },
   });
-  const audience = { name: "web/greetings", uid: "f-1" };
-  answer = webhookHandler({
+  answer = handlerOf(controller);
+});
+const handlerOf = (controller: Controller<typeof Greeting>): typeof answer =>
+  webhookHandler({
     controller,
-    audience,
+    audience: { name: "web/greetings", uid: "f-1" },
     secrets: () => secrets,
     log: silentLog,
     now: () => now,
     stopping: stopping.signal,
   });
-});
 const scene = (): SigningContext => ({ secret, otherSecret, now });
 const sendMessage = ({ headers, body }: SignedMessage): Promise<SentAnswer> =>
   answer({ headers, body: Buffer.from(body) });
@@ -224,6 +227,66 @@ it.each<[string, unknown, string]>([
   const reply = JSON.parse((await called(callAt(now))).body) as { message: string };
   expect(reply).toMatchObject({ outcome: "failed", reason: "InvalidResult" });
   expect(reply.message).toContain(problem);
+});
+
+describe("a call to compose", () => {
+  const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
+  const exists = (name: string, namespace: string) => ({
+    ...configMap(name),
+    metadata: { name, namespace, uid: `uid-${name}`, resourceVersion: "1" },
+  });
+  /** Calls a controller with this function to compose. */
+  const composed = async (compose?: Compose<typeof Greeting>, children?: Call["children"]) => {
+    const controller = defineController({ for: Greeting, reconcile: () => Promise.resolve(undefined) });
+    answer = handlerOf({ ...controller, ...(compose && { compose }) });
+    const more = { type: "dev.drover.compose.v2", ...(children && { children }) } as const;
+    return JSON.parse((await called(callAt(now, more))).body) as { message: string };
+  };
+
+  it("is answered with the declared children; the function sees those that exist, and the object", async () => {
+    const seen: unknown[] = [];
+    const declared = [configMap("a"), { object: configMap("b"), wave: 1 }];
+    const result = await composed(
+      ({ spec, children }) => {
+        seen.push(
+          spec,
+          children.all.length,
+          children.get(builtin.configMap, "a")?.metadata.uid,
+          children.get(builtin.configMap, "elsewhere"),
+          children.get(builtin.secret, "a"),
+        );
+        return { children: declared, status: { text: "hi" }, requeueAfter: "5s" };
+      },
+      [exists("elsewhere", "other"), exists("a", "web")],
+    );
+    expect(seen).toEqual([{ name: "Ada" }, 2, "uid-a", undefined, undefined]);
+    expect(result).toMatchObject({
+      outcome: "composed",
+      children: declared,
+      status: { text: "hi" },
+      requeueAfter: "5s",
+    });
+  });
+
+  it("fails when the process stops before the function has ended", async () => {
+    const result = await composed(() => {
+      stopping.abort(new Error("stopping"));
+      return { children: [] };
+    });
+    expect(result).toMatchObject({ outcome: "failed" });
+  });
+
+  it("fails for a status that cannot be written, with the path", async () => {
+    const result = await composed(() => ({ children: [], status: { text: NaN as never } }));
+    expect(result).toMatchObject({ outcome: "failed", reason: "InvalidResult" });
+    expect(result.message).toContain("status.text: JSON has no NaN");
+  });
+
+  it("is parked by a controller that declares no children, with advice", async () => {
+    const result = await composed();
+    expect(result).toMatchObject({ outcome: "parked", reason: "NotComposed" });
+    expect(result.message).toContain("Leave out spec.webhook.composes");
+  });
 });
 
 it("a call that arrives after its deadline is refused, even if it was sent before", async () => {
