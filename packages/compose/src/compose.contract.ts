@@ -17,7 +17,15 @@ import {
   type Servers,
 } from "./clusters.contract.ts";
 import { othersContract } from "./others.contract.ts";
-import { controllerOfWebsites, kinds, owns, Website, website, websiteKind, websites } from "./website.fixture.ts";
+import {
+  controllerOfWebsites,
+  kinds,
+  owns,
+  Website,
+  website,
+  websiteKind,
+  websites,
+} from "./website.fixture.ts";
 
 /** What a composed controller promises, with any API server. The oracle is what a client of its own reads there. */
 export function composeContract(servers: () => Servers): void {
