@@ -133,9 +133,11 @@ const ownedKind = ({
   plural,
   scope,
   copies = false,
+  namespaces,
 }: NonNullable<ReconcileFunctionSpec["owns"]>[number]): OwnedKind => ({
   kind: { group, version, kind, plural, scope },
   copies,
+  ...(namespaces !== undefined && { namespaces }),
 });
 
 /** The resource of a foreign kind, with any spec and status. */

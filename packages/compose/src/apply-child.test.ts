@@ -29,7 +29,7 @@ const { metadata } = await client.create(builtin.secret, {
 const labels = childLabels("websites", metadata);
 const fieldManager = "drover.dev/websites";
 const owns = [kind, builtin.deployment].map((ref) => ({ kind: kindOf(ref) }));
-const parent = { metadata, owns, labels };
+const parent = { metadata, owns, labels, parent: "Website.example.com/a" };
 const run: ObjectClient = client.guarded({
   beforeWrite: () => undefined,
   fieldManager,
@@ -44,6 +44,7 @@ const apply = (child: Child, observed?: ObservedChild, more: Partial<ObjectClien
       client: { ...run, ...more },
       metadata,
       labels,
+      parent: parent.parent,
       fieldManager,
       comparison,
       now: () => new Date(),

@@ -4,9 +4,11 @@ import {
   messageOf,
   type ObjectClient,
   type ObjectMetadata,
+  parentAnnotation,
 } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
 import {
+  type ApiError,
   type ApiErrorKind,
   controllerOf,
   type FieldConflict,
@@ -17,8 +19,14 @@ import {
   managedFieldsOf,
 } from "@drover/kube";
 import { type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
-import { lastCorrection, waitUntilCorrection, withCorrection } from "./correction.ts";
-import { type ChildLabels, isChild, isRetained } from "./marks.ts";
+import {
+  asCorrected,
+  lastCorrection,
+  nextCorrection,
+  waitUntilCorrection,
+  withCorrection,
+} from "./correction.ts";
+import { type ChildLabels, isChild, isRetained, parentIn } from "./marks.ts";
 import type { Comparison } from "./satisfied.ts";
 
 /** What a run did to a child, or why it did nothing. */
@@ -38,6 +46,8 @@ export interface ApplyContext {
   readonly client: ObjectClient;
   readonly metadata: ObjectMetadata;
   readonly labels: ChildLabels;
+  /** The parent as `parentText`. */
+  readonly parent: string;
   /** The field manager of the run's client. */
   readonly fieldManager: string;
   readonly comparison: Comparison;
@@ -60,7 +70,7 @@ export async function applyChild(
   observed: ObservedChild | undefined,
 ): Promise<ChildReport> {
   try {
-    const live = observed?.object ?? (await context.client.get(child.ref, child.key, context));
+    const live = observed?.object ?? (await read(context, child));
     if (live === undefined) return await create(context, child);
     if (live.metadata.deletionTimestamp !== undefined)
       return { did: "waits", why: "it is being deleted, and is created again afterwards" };
@@ -74,14 +84,7 @@ export async function applyChild(
 }
 
 async function create(context: ApplyContext, child: DesiredChild): Promise<ChildReport> {
-  const object = await apply(context, child).catch(async (error: unknown) => {
-    // An object that another controller has created meanwhile would get a second one, which is invalid.
-    const other = isApiError(error, "Invalid")
-      ? await context.client.get(child.ref, child.key, context)
-      : undefined;
-    if (other === undefined || isControlledBy(other.metadata, context.metadata)) throw error;
-    return other;
-  });
+  const object = await applyUnlessTaken(context, child);
   if (child.deletion === "Delete" && !isControlledBy(object.metadata, context.metadata)) return taken(object);
   if (isOnlyOf(context, object)) return { did: "created", object };
   // Somebody has created an object of this name since it was looked for: our fields are taken back.
@@ -92,6 +95,27 @@ async function create(context: ApplyContext, child: DesiredChild): Promise<Child
   await context.client.apply(child.ref, bare, { signal: context.signal });
   return taken(object);
 }
+
+/**
+ * Applies a child that is not ours yet. Returns the object of another controller that has made it its own meanwhile: two
+ * controllers are invalid.
+ */
+const applyUnlessTaken = (
+  context: ApplyContext,
+  child: DesiredChild,
+  options: Parameters<typeof apply>[2] = {},
+): Promise<KubeObject> =>
+  apply(context, child, options).catch(async (error: unknown) => {
+    const other = isApiError(error, "Invalid") ? await read(context, child) : undefined;
+    const owner = other === undefined ? undefined : controllerOf(other.metadata);
+    if (other === undefined || owner === undefined || owner.uid === context.metadata.uid) throw error;
+    return other;
+  });
+
+const read = (
+  { client, signal }: ApplyContext,
+  { ref, key }: DesiredChild,
+): Promise<KubeObject | undefined> => client.get(ref, key, { signal });
 
 /** True if no other manager has set a field: the apply has created the object. */
 const isOnlyOf = ({ fieldManager }: ApplyContext, object: KubeObject): boolean =>
@@ -108,16 +132,26 @@ export async function deleteChild(
 }
 
 async function adopt(context: ApplyContext, child: DesiredChild, live: KubeObject): Promise<ChildReport> {
-  const mayAdopt = child.adopt || isRetained(live, context.labels);
-  if (!mayAdopt || controllerOf(live.metadata) !== undefined) return taken(live);
-  return { did: "adopted", object: await apply(context, child, { live, force: true }) };
+  const parent = parentIn(live);
+  const mayAdopt =
+    controllerOf(live.metadata) === undefined &&
+    (parent === undefined ? child.adopt : parent === context.parent && isRetained(live, context.labels));
+  if (!mayAdopt) return taken(live);
+  const object = await applyUnlessTaken(context, child, { live, force: true });
+  const isOther = controllerOf(object.metadata)?.uid !== context.metadata.uid && child.deletion === "Delete";
+  return isOther ? taken(object) : { did: "adopted", object };
 }
 
 function taken(live: KubeObject): ChildReport {
   const controller = controllerOf(live.metadata);
-  const whose =
-    controller === undefined ? "has no controller" : `belongs to ${controller.kind} ${controller.name}`;
-  const help = controller === undefined ? "Declare it with adopt, or delete it, or" : "Delete it, or";
+  const owner = controller === undefined ? parentIn(live) : `${controller.kind} ${controller.name}`;
+  const whose = owner === undefined ? "has no controller" : `belongs to ${owner}`;
+  const help =
+    controller !== undefined
+      ? "Delete it, or"
+      : owner !== undefined
+        ? `Remove its annotation ${parentAnnotation} if that is gone, or`
+        : "Declare it with adopt, or delete it, or";
   return {
     did: "failed",
     reason: "ChildNameTaken",
@@ -129,10 +163,9 @@ function taken(live: KubeObject): ChildReport {
 async function update(context: ApplyContext, child: DesiredChild, live: KubeObject): Promise<ChildReport> {
   const difference = context.comparison.compare(child, live, context.metadata);
   if (difference === "none") return { did: "nothing", object: live };
-  if (child.update === "OnDelete")
-    return { did: "waits", why: "it is changed only when it is deleted, as its update says (OnDelete)" };
   try {
     if (difference === "drifted") return await correct(context, child, live);
+    if (child.update === "OnDelete") return onDelete;
     return { did: "changed", object: await apply(context, child, { live, force: true }) };
   } catch (error) {
     if (!["Recreate", "Rolling"].includes(child.update) || !isImmutable(error)) throw error;
@@ -141,30 +174,36 @@ async function update(context: ApplyContext, child: DesiredChild, live: KubeObje
   }
 }
 
+const onDelete: ChildReport = {
+  did: "waits",
+  why: "it is changed only when it is deleted, as its update says (OnDelete)",
+};
+
 /**
  * Takes back what others have changed, unless that was done a short while ago: a child that others change again and
  * again is set back ever more slowly. A dry run without force finds out whether anything would change, and its refusal
  * names the other managers and the fields.
  */
 async function correct(context: ApplyContext, child: DesiredChild, cached: KubeObject): Promise<ChildReport> {
-  const live = await context.client.get(child.ref, child.key, context);
+  const { comparison } = context;
+  const live = await read(context, child);
   if (live?.metadata.uid !== cached.metadata.uid)
     throw new ConflictError(`${titleOf(child.ref, cached)} was deleted meanwhile.`);
   const dry = await dryRun(context, child, live);
   if ("unchanged" in dry) {
-    context.comparison.remember(child, dry.unchanged);
+    comparison.remember(child, dry.unchanged);
     return { did: "nothing", object: live };
   }
+  if (child.update === "OnDelete") return onDelete;
   const now = context.now();
-  const last = lastCorrection(live, now);
+  const last = lastCorrection(live, now, comparison.correctionOf(live));
   const left = waitUntilCorrection(last, now);
   if (left > 0) return { did: "contested", by: dry.by, left };
-  const object = withCorrection(child.object, last, now);
-  return {
-    did: "corrected",
-    object: await apply(context, { ...child, object }, { live, force: true }),
-    by: dry.by,
-  };
+  const correction = nextCorrection(last, now);
+  const corrected = { ...child, object: withCorrection(child.object, correction) };
+  const object = await apply(context, corrected, { live, force: true });
+  comparison.applied(child, object, correction);
+  return { did: "corrected", object, by: dry.by };
 }
 
 /** What an apply would change: nothing, or fields, some of which other managers have set. */
@@ -174,7 +213,11 @@ async function dryRun(
   live: KubeObject,
 ): Promise<{ readonly unchanged: KubeObject } | { readonly by: readonly FieldConflict[] }> {
   try {
-    const result = await apply(context, child, { live, dryRun: true });
+    // For the version that was read: a status that is written meanwhile would look like a change.
+    const { resourceVersion } = live.metadata;
+    const object = asCorrected(child.object, live);
+    const versioned = { ...object, metadata: { ...object.metadata, resourceVersion } };
+    const result = await apply(context, { ...child, object: versioned }, { live, dryRun: true });
     const isSame = canonicalJson(withoutManagers(result)) === canonicalJson(withoutManagers(live));
     return isSame ? { unchanged: result } : { by: [] };
   } catch (error) {
@@ -191,13 +234,16 @@ const withoutManagers = ({ metadata, ...object }: KubeObject): object => ({
 });
 
 async function apply(
-  { client, signal }: ApplyContext,
-  { ref, object: declared, deletion }: DesiredChild,
+  { client, comparison, signal }: ApplyContext,
+  child: DesiredChild,
   { live, ...options }: Pick<ApplyOptions, "force" | "dryRun"> & { readonly live?: KubeObject } = {},
 ): Promise<KubeObject> {
+  const { ref, object: declared, deletion } = child;
   const uid = live === undefined ? {} : { uid: live.metadata.uid };
   const object = { ...declared, metadata: { ...declared.metadata, ...uid } };
-  return client.apply(ref, object, { ...options, owned: deletion === "Delete", signal });
+  const applied = await client.apply(ref, object, { ...options, owned: deletion === "Delete", signal });
+  if (options.dryRun !== true) comparison.applied(child, applied);
+  return applied;
 }
 
 /** The API server's words for a change that it never accepts. */
@@ -216,10 +262,16 @@ function failure(error: unknown): ChildReport {
     return { did: "failed", reason: "ChildNameTaken", isFinal: false, why };
   }
   if (!isApiError(error)) throw error;
-  const reason = reasons[error.kind];
+  const kind = isUntyped(error) ? "Invalid" : error.kind;
+  const reason = reasons[kind];
   if (reason === undefined) throw error;
-  return { did: "failed", reason, isFinal: error.kind === "Invalid", why: messageOf(error) };
+  const help = isImmutable(error) ? " Declare the child with update: Recreate, or keep this field." : "";
+  return { did: "failed", reason, isFinal: kind === "Invalid", why: `${messageOf(error)}${help}` };
 }
+
+/** The API server answers 500 to an apply with a field that the kind does not have, or with one of another type. */
+const isUntyped = ({ status, serverMessage }: ApiError): boolean =>
+  status === 500 && /failed to create typed patch object|field not declared in schema/.test(serverMessage);
 
 /** The refusals that are about one child, and what the Ready condition calls them. */
 const reasons: Partial<Record<ApiErrorKind, string>> = {

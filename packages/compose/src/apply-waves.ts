@@ -60,6 +60,7 @@ function mustWait(
   const siblings = desired.filter(
     (one) =>
       one !== child &&
+      one.wave <= child.wave &&
       one.update === "Rolling" &&
       one.ref.kind === child.ref.kind &&
       one.ref.group === child.ref.group,

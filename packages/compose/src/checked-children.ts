@@ -89,7 +89,10 @@ function namespaceOf(
 ): string | undefined {
   if (!ref.namespaced && parent.namespace !== undefined)
     throw invalid(where, `is cluster-scoped, and its parent is not: a ${ref.kind} cannot be its child.`);
-  if (!ref.namespaced) return undefined;
+  if (!ref.namespaced) {
+    if (namespace === undefined) return undefined;
+    throw invalid(where, `is cluster-scoped: leave out its namespace, ${namespace}.`);
+  }
   const wanted = namespace ?? parent.namespace;
   if (wanted === undefined)
     throw invalid(where, "needs metadata.namespace, since its parent is cluster-scoped.");

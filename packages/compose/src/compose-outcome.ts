@@ -10,6 +10,7 @@ import {
 import type { ChildReport } from "./apply-child.ts";
 import type { AppliedChild, AppliedWaves } from "./apply-waves.ts";
 import { titleOf } from "./child.ts";
+import { lastCorrection } from "./correction.ts";
 
 /** The condition of an object with children that others keep changing. */
 export const contestedCondition = "Contested";
@@ -67,7 +68,7 @@ export function readiness({ children, later }: AppliedWaves): Condition {
 }
 
 /** The children that others had changed, with the managers and the fields, for a message; empty: none. */
-export const correctionsOf = ({ children }: AppliedWaves): string =>
+const correctionsOf = ({ children }: AppliedWaves): string =>
   messageFor(children, ({ report }) => (report.did === "corrected" ? change(report) : undefined));
 
 function change({ by }: Extract<ChildReport, { by: unknown }>): string {
@@ -81,10 +82,11 @@ export const contestedFor = 60_000;
 
 /** The condition Contested after a run: of its corrections, or that of an earlier run, which stays for a while. */
 export function contestAfter(
-  corrections: string,
+  applied: AppliedWaves,
   conditions: readonly StatusCondition[] | undefined,
   now: Date,
 ): { readonly condition: Condition; readonly left: Milliseconds } | undefined {
+  const corrections = correctionsOf(applied);
   if (corrections !== "") {
     const message = `Fields of children were set back. ${corrections}`;
     const condition = {
@@ -97,7 +99,11 @@ export function contestAfter(
   }
   const found = conditions?.find(({ type, status }) => type === contestedCondition && status === "True");
   if (found === undefined) return undefined;
-  const left = Date.parse(found.lastTransitionTime) + contestedFor - now.getTime();
+  // The condition's own time is that of the first correction.
+  const times = applied.children.flatMap(({ report }) =>
+    "object" in report ? (lastCorrection(report.object, now)?.at.getTime() ?? []) : [],
+  );
+  const left = Math.max(Date.parse(found.lastTransitionTime), ...times) + contestedFor - now.getTime();
   const { type, status, reason, message } = found;
   return left > 0 ? { condition: { type, status, reason, message }, left } : undefined;
 }

@@ -16,6 +16,7 @@ import {
   selectorOf,
   type Servers,
 } from "./clusters.contract.ts";
+import { memoryContract } from "./memory.contract.ts";
 import { othersContract } from "./others.contract.ts";
 import {
   controllerOfWebsites,
@@ -441,6 +442,22 @@ export function composeContract(servers: () => Servers): void {
       expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
     });
 
+    test.each([false, true])("is not taken by another parent, with adopt: %s", async (adopt) => {
+      const child = { object: configMap({ a: "2" }), deletion: "Retain", adopt } as const;
+      const { cluster } = await open(
+        controllerOfWebsites(({ metadata }) => ({
+          children: [metadata.name === "b" ? child : kept("Retain")],
+        })),
+      );
+      for (const name of ["a", "b"]) {
+        await cluster.apply(website({ html: "" }, name));
+        await cluster.advance("1s");
+      }
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+      const status = (await cluster.get(websiteKind, "b"))?.["status"];
+      expect(JSON.stringify(status)).toContain("belongs to Website.example.com/a");
+    });
+
     test("gets an owner when it is declared to be deleted, and loses it again", async () => {
       const { cluster, declare } = await declaring([kept("Retain")]);
       const ownersOf = async () => (await get(cluster, "configMap"))?.metadata.ownerReferences?.length ?? 0;
@@ -532,4 +549,5 @@ export function composeContract(servers: () => Servers): void {
   });
 
   othersContract(servers);
+  memoryContract(servers);
 }

@@ -1,4 +1,5 @@
 import {
+  type Child,
   type ComposeResult,
   type Controller,
   fieldManagerOf,
@@ -10,11 +11,12 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   type Resource,
+  RetryError,
 } from "@drover/controller";
 import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
 import { checkedChildren, type Parent } from "./checked-children.ts";
-import { announcementsOf, contestAfter, correctionsOf, failureOf, readiness } from "./compose-outcome.ts";
+import { announcementsOf, contestAfter, failureOf, readiness } from "./compose-outcome.ts";
 import { childLabels } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
 import { pruneChildren } from "./prune.ts";
@@ -59,7 +61,7 @@ async function composeOnce<R extends Resource>(
     ),
   );
   signal.throwIfAborted();
-  const desired = checkedChildren(parent, result.children);
+  const desired = checkedChildren(parent, declaredIn(result));
   const applying = applyContext(run, parent);
   const applied = await applyWaves(applying, desired, observed);
   const failure = failureOf(applied);
@@ -71,13 +73,23 @@ async function composeOnce<R extends Resource>(
   return withConditions(run, result, applied);
 }
 
+/** @throws RetryError `InvalidResult`: JavaScript code may return anything. */
+function declaredIn(result: { readonly children?: unknown } | undefined): readonly Child[] {
+  if (Array.isArray(result?.children)) return result.children as readonly Child[];
+  throw new RetryError("compose must return an object with a list of children, which may be empty.", {
+    reason: "InvalidResult",
+  });
+}
+
 function withConditions<R extends Resource>(
-  { context: { status: before, now } }: ComposeRun<R>,
+  { context: { status: before, now }, controller }: ComposeRun<R>,
   { status, conditions = [], requeueAfter }: ComposeResult<R>,
   applied: AppliedWaves,
 ): ReconcileResult<R> {
+  // The status of a kind that others define is theirs.
+  if (controller.for.foreign === true) return requeueAfter === undefined ? {} : { requeueAfter };
   const ready = conditions.some(({ type }) => type === readyCondition) ? [] : [readiness(applied)];
-  const contest = contestAfter(correctionsOf(applied), before.conditions, now());
+  const contest = contestAfter(applied, before.conditions, now());
   const again = earliest(requeueAfter, contest?.left);
   return {
     ...(status !== undefined && { status }),
@@ -101,11 +113,12 @@ const parentOf = <R extends Resource>({ context, controller }: ComposeRun<R>): P
 
 const applyContext = <R extends Resource>(
   { context: { client, metadata, now, signal }, controller, comparison }: ComposeRun<R>,
-  { labels }: Parent,
+  { labels, parent }: Parent,
 ): ApplyContext => ({
   client,
   metadata,
   labels,
+  parent,
   fieldManager: fieldManagerOf(controller.name),
   comparison,
   now,

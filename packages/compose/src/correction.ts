@@ -19,12 +19,21 @@ const longestWait: Milliseconds = 300_000;
 /** After this time without a correction, the next one counts as the first. */
 const forgottenAfter: Milliseconds = 2 * longestWait;
 
-/** The last correction of a child; undefined if there was none, or none for a long time. */
-export function lastCorrection({ metadata }: KubeObject, now: Date): Correction | undefined {
+/**
+ * The last correction of a child; undefined if there was none, or none for a long time.
+ *
+ * @param remembered by this process: a client that replaces the whole child removes the annotation.
+ */
+export function lastCorrection(
+  { metadata }: KubeObject,
+  now: Date,
+  remembered?: Correction,
+): Correction | undefined {
   const [, count, at] = /^(\d{1,4}) (\S+)$/.exec(metadata.annotations?.[correctedAnnotation] ?? "") ?? [];
-  const age = now.getTime() - Date.parse(at ?? "");
-  if (count === undefined || at === undefined || !(age >= 0 && age < forgottenAfter)) return undefined;
-  return { count: Number(count), at: new Date(at) };
+  const written = count === undefined ? undefined : { count: Number(count), at: new Date(at ?? "") };
+  const last = written ?? remembered;
+  const age = now.getTime() - (last?.at.getTime() ?? Number.NaN);
+  return age >= 0 && age < forgottenAfter ? last : undefined;
 }
 
 /** The time until a child may be set back again: the second correction waits a second, each later one twice as long. */
@@ -34,9 +43,26 @@ export function waitUntilCorrection(last: Correction | undefined, now: Date): Mi
   return Math.max(0, last.at.getTime() + wait - now.getTime());
 }
 
-/** The object with the annotation for one more correction. */
-export function withCorrection(object: NewObject, last: Correction | undefined, now: Date): NewObject {
-  const text = `${Math.min((last?.count ?? 0) + 1, 9_999)} ${timestamp(now)}`;
-  const annotations = { ...object.metadata.annotations, [correctedAnnotation]: text };
-  return { ...object, metadata: { ...object.metadata, annotations } };
+/** One more correction, now. */
+export const nextCorrection = (last: Correction | undefined, now: Date): Correction => ({
+  count: Math.min((last?.count ?? 0) + 1, 9_999),
+  at: new Date(timestamp(now)),
+});
+
+/** The object with the annotation of a correction. */
+export const withCorrection = (object: NewObject, { count, at }: Correction): NewObject =>
+  withAnnotation(object, `${count} ${timestamp(at)}`);
+
+/** The object with the annotation that the child has: it is no difference. */
+export function asCorrected(object: NewObject, { metadata }: KubeObject): NewObject {
+  const text = metadata.annotations?.[correctedAnnotation];
+  return text === undefined ? object : withAnnotation(object, text);
 }
+
+const withAnnotation = (object: NewObject, text: string): NewObject => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    annotations: { ...object.metadata.annotations, [correctedAnnotation]: text },
+  },
+});

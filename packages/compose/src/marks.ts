@@ -78,7 +78,11 @@ export const isChild = (
     (deletionOf(object) !== "Delete" && controllerOf(object.metadata) === undefined)) &&
   Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value);
 
-/** True if an earlier parent of this controller has left the object, with `Retain`. */
+/** The parent that a child without owner reference names, as `parentText`; undefined if it names none. */
+export const parentIn = ({ metadata }: KubeObject): string | undefined =>
+  metadata.annotations?.[parentAnnotation];
+
+/** True if this controller has made the object for a parent that it outlives, with `Retain`. */
 export const isRetained = (object: KubeObject, labels: ChildLabels): boolean =>
   deletionOf(object) === "Retain" &&
   object.metadata.labels?.["drover.dev/controller"] === labels["drover.dev/controller"];

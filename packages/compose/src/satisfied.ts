@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
+import type { ObjectMetadata } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
 import { isControlledBy, type KubeObject } from "@drover/kube";
-import type { ObjectMetadata } from "@drover/controller";
-import { appliedHash } from "./marks.ts";
 import type { DesiredChild } from "./child.ts";
+import type { Correction } from "./correction.ts";
+import { appliedHash } from "./marks.ts";
 
 /** Whether a child has to be applied, and why: its declaration has changed, or others have changed the child. */
 export type Difference = "none" | "declared" | "drifted";
@@ -12,42 +14,66 @@ export type Difference = "none" | "declared" | "drifted";
  * compared.
  *
  * It may be wrong in one direction only: the server may write a value in another way (`1000m` as `1`), or others may
- * have added items to a list. Then an apply changes nothing, and `remember` spares the next one.
+ * have added items to a list. Then a dry run changes nothing, and `remember` spares the next one.
  */
 export interface Comparison {
   compare(child: DesiredChild, live: KubeObject, parent: ObjectMetadata): Difference;
   /** @param live the child as an apply that changes nothing returns it. */
   remember(child: DesiredChild, live: KubeObject): void;
+  /** Notes that a child was applied; with `correction` if others had changed it. */
+  applied(child: DesiredChild, live: KubeObject, correction?: Correction): void;
+  /** The last correction of a child by this process, also if its annotation is lost. */
+  correctionOf(live: KubeObject): Correction | undefined;
 }
 
-/** Most children that are remembered: one takes about 200 bytes. */
+/** What a process remembers of a child: hashes only, since a child may be a Secret. */
+interface Remembered {
+  /** The hash that was applied last. */
+  readonly hash: string;
+  /** Of the declared fields as the server has written them. */
+  readonly shape?: string;
+  readonly correction?: Correction | undefined;
+}
+
+/** Most children that are remembered: one takes about 300 bytes. */
 const maxRemembered = 20_000;
 
 /** A comparison with a memory, which may be lost at any time. */
 export function openComparison(): Comparison {
-  /** By the uid of a child: the declared fields as the server has written them. */
-  const memory = new Map<string, string>();
+  /** By the uid of a child. */
+  const memory = new Map<string, Remembered>();
+  const note = ({ metadata: { uid } }: KubeObject, what: Remembered): void => {
+    memory.delete(uid);
+    memory.set(uid, what);
+    for (const oldest of memory.keys()) {
+      if (memory.size <= maxRemembered) break;
+      memory.delete(oldest);
+    }
+  };
   return {
     compare(child, live, parent) {
-      if (appliedHash(live) !== child.hash) return "declared";
+      const known = memory.get(live.metadata.uid);
+      const hash = appliedHash(live);
+      // Somebody else has changed the hash if it was applied by this process, and always if it is gone.
+      if (hash !== child.hash)
+        return hash === undefined || known?.hash === child.hash ? "drifted" : "declared";
       if (child.deletion === "Delete" && !isControlledBy(live.metadata, parent)) return "drifted";
       if (contains(live, child.object)) return "none";
-      return memory.get(live.metadata.uid) === shapeOf(child, live) ? "none" : "drifted";
+      return known?.shape === shapeOf(child, live) ? "none" : "drifted";
     },
     remember(child, live) {
-      if (contains(live, child.object)) return;
-      memory.delete(live.metadata.uid);
-      memory.set(live.metadata.uid, shapeOf(child, live));
-      for (const oldest of memory.keys()) {
-        if (memory.size <= maxRemembered) break;
-        memory.delete(oldest);
-      }
+      const known = memory.get(live.metadata.uid);
+      note(live, { hash: child.hash, shape: shapeOf(child, live), correction: known?.correction });
     },
+    applied: (child, live, correction) => note(live, { hash: child.hash, correction }),
+    correctionOf: ({ metadata }) => memory.get(metadata.uid)?.correction,
   };
 }
 
 const shapeOf = ({ hash, object }: DesiredChild, live: KubeObject): string =>
-  `${hash} ${canonicalJson(projection(live, object))}`;
+  createHash("sha256")
+    .update(`${hash} ${canonicalJson(projection(live, object))}`)
+    .digest("base64");
 
 /** True if the live value has all declared fields, with these values. */
 function contains(live: unknown, declared: unknown): boolean {

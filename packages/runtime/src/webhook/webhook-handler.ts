@@ -193,7 +193,9 @@ function contextOf<R extends Resource>(
     client: unavailableClient(
       () =>
         new TerminalError(
-          "A function that is called over HTTP has no access to the cluster. To give it access, leave out `delivery: webhook`.",
+          controller.compose === undefined
+            ? "A function that is called over HTTP has no access to the cluster. To give it access, leave out `delivery: webhook`."
+            : "This function declares children: set spec.webhook.composes to true, and list their kinds in spec.owns.",
         ),
     ),
     guard: { beforeWrite: () => signal.throwIfAborted() },

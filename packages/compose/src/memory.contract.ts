@@ -1,0 +1,137 @@
+import type { Child } from "@drover/controller";
+import { builtin } from "@drover/kube";
+import { describe, expect, test } from "vitest";
+import {
+  composedClusters,
+  conditionOf,
+  configMap,
+  deployment,
+  get,
+  imageOf,
+  key,
+  makeReady,
+  type Servers,
+} from "./clusters.contract.ts";
+import { controllerOfWebsites, owns, website } from "./website.fixture.ts";
+
+/** What a process remembers of children, what survives it, and what it must not take for a change of others. */
+export function memoryContract(servers: () => Servers): void {
+  const { open, declaring } = composedClusters(servers);
+  const merge = (body: object) => ({ type: "merge", body }) as const;
+  const sidecar = (image: string) => {
+    const containers = [
+      { name: "web", image },
+      { name: "side", image: "side:1" },
+    ];
+    return merge({ spec: { template: { spec: { containers } } } });
+  };
+
+  describe("a child to which others have added items", () => {
+    test("is not contested after a correction and a restart, when nobody writes", async () => {
+      const { cluster, client } = await declaring([deployment("a")]);
+      await client.patch(builtin.deployment, key, sidecar("web:2"));
+      await cluster.advance("1s");
+      expect(imageOf(await get(cluster, "deployment"))).toBe("web:1");
+      await makeReady(cluster, "a");
+      await cluster.advance("20m");
+      cluster.restart();
+      const runs = cluster.runs.length;
+      await cluster.advance("11h"); // a resync
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "True" });
+      expect(cluster.runs.length - runs).toBeLessThan(5);
+    });
+
+    test("with OnDelete is as declared", async () => {
+      const { cluster, client } = await declaring([{ object: deployment("a"), update: "OnDelete" }]);
+      await client.patch(builtin.deployment, key, sidecar("web:1"));
+      await makeReady(cluster, "a");
+      await cluster.runUntilIdle();
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "True" });
+    });
+  });
+
+  test("a client that replaces a whole child is slowed down, too, and named", async () => {
+    const { cluster, as } = await declaring([configMap({ a: "1" })]);
+    let replaced = 0;
+    for (let i = 0; i < 30; i++) {
+      const live = (await get(cluster, "configMap")) ?? expect.fail();
+      if ((live["data"] as { a: string }).a === "1") {
+        replaced++;
+        const { name, namespace, labels, ownerReferences, uid } = live.metadata;
+        const metadata = { name, namespace, labels, ownerReferences, uid };
+        await as("replacer").replace(builtin.configMap, { metadata, data: { a: "2" } });
+      }
+      await cluster.advance("1s");
+    }
+    expect(replaced).toBeLessThan(15);
+    expect(JSON.stringify(await conditionOf(cluster, "Contested"))).toContain("replacer");
+  });
+
+  test("Contested stays for a minute after the last correction", async () => {
+    const { cluster, client } = await declaring([configMap({ a: "1" })]);
+    const edit = () => client.patch(builtin.configMap, key, merge({ data: { a: "2" } }));
+    await edit();
+    await cluster.advance("50s");
+    await edit();
+    await cluster.advance("30s");
+    expect(await conditionOf(cluster, "Contested")).toMatchObject({ status: "True" });
+    await cluster.advance("40s");
+    expect(await conditionOf(cluster, "Contested")).toBeUndefined();
+  });
+
+  test("a rolling child does not wait for one of a later wave", async () => {
+    const rolling = (name: string, image: string, wave: number): Child => ({
+      object: deployment(name, name, image),
+      update: "Rolling",
+      wave,
+    });
+    const { cluster, declare } = await declaring([rolling("a", "web:1", 0)]);
+    await makeReady(cluster, "a");
+    await cluster.runUntilIdle();
+    await declare([rolling("a", "web:2", 0), rolling("b", "web:2", 1)]);
+    expect(imageOf(await get(cluster, "deployment"))).toBe("web:2");
+  });
+
+  const kind = {
+    group: "example.com",
+    version: "v1",
+    kind: "Absent",
+    plural: "absents",
+    scope: "Namespaced",
+  } as const;
+  const absent = { apiVersion: "example.com/v1", kind: "Absent", metadata: { name: "a" } };
+  test.each([
+    ["is not missed if none is declared", [], "Reconciled"],
+    ["is in Ready, and the other children are applied", [absent], "ChildNotServed"],
+  ])("an owned kind that the server does not serve %s", async (_, declared, reason) => {
+    const children = [...declared, configMap({ a: "1" })];
+    const { cluster } = await open(controllerOfWebsites(() => ({ children }), { owns: [...owns, { kind }] }));
+    await cluster.apply(website({ html: "" }));
+    await cluster.advance("1s");
+    expect(await get(cluster, "configMap")).toBeDefined();
+    expect(await conditionOf(cluster, "Ready")).toMatchObject({ reason });
+  });
+
+  test("a field that the kind does not have is in Ready, and the other children are applied", async () => {
+    const wrong = { ...configMap({}, "wrong"), daat: { a: "1" } };
+    const { cluster } = await declaring([wrong, configMap({ a: "1" })]);
+    expect(await conditionOf(cluster, "Ready")).toMatchObject({
+      reason: "ChildInvalid",
+      message: expect.stringContaining("daat") as string,
+    });
+    expect(await get(cluster, "configMap")).toBeDefined();
+  });
+
+  test.each([[undefined], [{}], [{ children: {} }]])(
+    "compose that returns %j: Ready says so",
+    async (result) => {
+      const { cluster } = await open(controllerOfWebsites(() => result as never));
+      await cluster.apply(website({ html: "" }));
+      await cluster.advance("1s");
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        reason: "InvalidResult",
+        message: "compose must return an object with a list of children, which may be empty.",
+      });
+    },
+  );
+}
