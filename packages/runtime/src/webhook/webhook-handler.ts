@@ -120,9 +120,11 @@ async function runCall<R extends Resource>(
   const { outcome } = result;
   const ms = Math.round(performance.now() - begun);
   const fields = { key: call.key, type: call.type, outcome, ms, why: call.reasons };
-  log[outcome === "done" || outcome === "finalized" ? "debug" : "info"](fields, "Answered");
+  log[successes.includes(outcome) ? "debug" : "info"](fields, "Answered");
   return result;
 }
+
+const successes: readonly Result["outcome"][] = ["done", "composed", "finalized"];
 
 async function callController<R extends Resource>(
   controller: Controller<R>,
