@@ -49,7 +49,7 @@ export function checkedChildren(parent: Parent, children: readonly Child[]): rea
 }
 
 function checkedChild(parent: Parent, child: Child, where: string): DesiredChild {
-  const given = withoutNothing(isSettled(child) ? child : { object: child });
+  const given = isSettled(child) ? withoutNothing(child, where) : { object: withoutNothing(child, where) };
   const parsed = settledChildSchema.safeParse(given);
   if (!parsed.success) throw invalid(where, `is not valid: ${z.prettifyError(parsed.error)}`);
   const { object, ...policies } = parsed.data;
@@ -124,13 +124,27 @@ function withData({ stringData, ...secret }: NewObject): NewObject {
   return { ...secret, data: { ...z.looseObject({}).catch({}).parse(secret["data"]), ...data } };
 }
 
-/** The value without fields that are undefined or null: an apply has no other way to leave a field out. */
-function withoutNothing(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNothing);
-  if (typeof value !== "object" || value === null) return value;
+/**
+ * The value without fields that are undefined or null: an apply has no other way to leave a field out.
+ *
+ * @throws RetryError for a value that JSON does not have: it would be lost.
+ */
+function withoutNothing(value: unknown, where: string): unknown {
+  if (Array.isArray(value)) return value.map((item, i) => withoutNothing(item, `${where}[${i}]`));
+  if (typeof value !== "object" || value === null) {
+    const isJson =
+      typeof value === "number" ? Number.isFinite(value) : !["function", "symbol"].includes(typeof value);
+    if (isJson) return value;
+    throw invalid(
+      where,
+      `is ${typeof value === "number" ? String(value) : `a ${typeof value}`}, which JSON does not have.`,
+    );
+  }
+  if (![Object.prototype, null].includes(Reflect.getPrototypeOf(value)))
+    throw invalid(where, `is a ${value.constructor.name}, which JSON does not have. Declare a plain object.`);
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, part]) => part !== undefined && part !== null)
-      .map(([name, part]) => [name, withoutNothing(part)]),
+      .map(([name, part]) => [name, withoutNothing(part, `${where}.${name}`)]),
   );
 }

@@ -513,6 +513,8 @@ export function composeContract(servers: () => Servers): void {
       ["the same child twice", [configMap({}), configMap({ a: "1" })], /ConfigMap a is declared twice/],
       ["an unknown setting", [{ object: configMap({}), wafe: 1 }], /wafe/],
       ["text", ["text"], /children\[0\] is not valid/],
+      ["a Map", [{ ...configMap({}), data: new Map([["a", "1"]]) }], /children\[0\].data is a Map/],
+      ["NaN", [{ object: { ...configMap({}), data: { a: Number.NaN } } }], /object.data.a is NaN/],
       ["nothing", [null], /children\[0\] is not valid/],
     ])("%s: Ready says so, and nothing is written", async (_, children, message) => {
       const { cluster } = await open(

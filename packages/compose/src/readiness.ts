@@ -45,7 +45,12 @@ type Spec = z.output<typeof specSchema>;
 const specSchema = z.looseObject({
   replicas: z.number().catch(1),
   type: z.string().catch(""),
-  updateStrategy: z.looseObject({ type: z.string().catch("") }).catch({ type: "" }),
+  updateStrategy: z
+    .looseObject({
+      type: z.string().catch(""),
+      rollingUpdate: z.looseObject({ partition: number }).catch({ partition: 0 }),
+    })
+    .catch({ type: "", rollingUpdate: { partition: 0 } }),
 });
 
 const objectIn = (object: KubeObject, field: string): object =>
@@ -73,12 +78,15 @@ const rules: ReadonlyMap<string, (status: Status, spec: Spec) => string | undefi
   ],
   [
     "apps/v1 StatefulSet",
-    (status, { replicas, updateStrategy }) =>
-      counted(status.readyReplicas, replicas, "replicas are ready") ??
-      (updateStrategy.type === "OnDelete" || status.currentRevision === status.updateRevision
+    (status, { replicas, updateStrategy: { type, rollingUpdate } }) => {
+      const short = counted(status.readyReplicas, replicas, "replicas are ready");
+      if (short !== undefined || type === "OnDelete") return short;
+      if (rollingUpdate.partition > 0)
+        return counted(status.updatedReplicas, replicas - rollingUpdate.partition, "replicas are updated");
+      return status.currentRevision === status.updateRevision
         ? undefined
-        : (counted(status.updatedReplicas, replicas, "replicas are updated") ??
-          "its old revision is still current")),
+        : "its old revision is still current";
+    },
   ],
   [
     "apps/v1 DaemonSet",

@@ -29,6 +29,7 @@ import {
   signMessage,
   type SignatureHeaders,
 } from "@drover/webhook";
+import { z } from "zod";
 import { checkedResult } from "../schema/checked-result.ts";
 import { parseObject } from "../schema/parse-object.ts";
 
@@ -170,7 +171,12 @@ async function composeFor<R extends Resource>(
   signal.throwIfAborted();
   const { children: declared, ...rest } = returned;
   const result = checkedResult(resource, rest);
-  return resultSchema.parse(parseJson(writeJson({ ...result, children: declared, outcome: "composed" })));
+  const answer = parseJson(writeJson({ ...result, children: declared, outcome: "composed" }));
+  const parsed = resultSchema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new RetryError(`What compose returned is not valid: ${z.prettifyError(parsed.error)}`, {
+    reason: "InvalidResult",
+  });
 }
 
 /** @throws TerminalError if the spec does not parse. The function is not called then. */
