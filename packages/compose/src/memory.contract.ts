@@ -12,7 +12,7 @@ import {
   makeReady,
   type Servers,
 } from "./clusters.contract.ts";
-import { controllerOfWebsites, owns, website } from "./website.fixture.ts";
+import { controllerOfWebsites, website } from "./website.fixture.ts";
 
 /** What a process remembers of children, what survives it, and what it must not take for a change of others. */
 export function memoryContract(servers: () => Servers): void {
@@ -90,26 +90,6 @@ export function memoryContract(servers: () => Servers): void {
     await cluster.runUntilIdle();
     await declare([rolling("a", "web:2", 0), rolling("b", "web:2", 1)]);
     expect(imageOf(await get(cluster, "deployment"))).toBe("web:2");
-  });
-
-  const kind = {
-    group: "example.com",
-    version: "v1",
-    kind: "Absent",
-    plural: "absents",
-    scope: "Namespaced",
-  } as const;
-  const absent = { apiVersion: "example.com/v1", kind: "Absent", metadata: { name: "a" } };
-  test.each([
-    ["is not missed if none is declared", [], "Reconciled"],
-    ["is in Ready, and the other children are applied", [absent], "ChildNotServed"],
-  ])("an owned kind that the server does not serve %s", async (_, declared, reason) => {
-    const children = [...declared, configMap({ a: "1" })];
-    const { cluster } = await open(controllerOfWebsites(() => ({ children }), { owns: [...owns, { kind }] }));
-    await cluster.apply(website({ html: "" }));
-    await cluster.advance("1s");
-    expect(await get(cluster, "configMap")).toBeDefined();
-    expect(await conditionOf(cluster, "Ready")).toMatchObject({ reason });
   });
 
   test("a field that the kind does not have is in Ready, and the other children are applied", async () => {
