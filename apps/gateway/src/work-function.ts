@@ -184,7 +184,7 @@ const composed = (base: Controller, composer: Composer<Resource>, call: Caller):
     }),
 });
 
-/** What the runtime takes of a function's success. */
+/** A function's success, as the runtime expects it of a controller. */
 const resultOf = ({ status, conditions, account, requeueAfter }: Success) => ({
   ...(status !== undefined && { status }),
   ...(conditions !== undefined && { conditions }),

@@ -38,21 +38,16 @@ const run: ObjectClient = client.guarded({
 
 /** The memory of one process. */
 const comparison = openComparison();
+const contextWith = (more: Partial<ObjectClient>) => ({
+  client: { ...run, ...more },
+  ...parent,
+  fieldManager,
+  comparison,
+  now: () => new Date(),
+  signal: new AbortController().signal,
+});
 const apply = (child: Child, observed?: ObservedChild, more: Partial<ObjectClient> = {}) =>
-  applyChild(
-    {
-      client: { ...run, ...more },
-      metadata,
-      labels,
-      parent: parent.parent,
-      fieldManager,
-      comparison,
-      now: () => new Date(),
-      signal: new AbortController().signal,
-    },
-    checked(child),
-    observed,
-  );
+  applyChild(contextWith(more), checked(child), observed);
 const checked = (child: Child): DesiredChild => checkedChildren(parent, [child])[0] ?? expect.fail();
 /** A client's `get`, after which others act before the caller goes on. */
 const getThen = (act: () => Promise<unknown>): Pick<ObjectClient, "get"> => ({
@@ -148,6 +143,6 @@ it("a child whose list others have made longer is compared on the server once, a
 it("children are listed in the namespace of their parent only", async () => {
   const asked: unknown[] = [];
   const find: ObjectClient["find"] = (_ref, options) => (asked.push(options?.namespace), Promise.resolve([]));
-  await observeChildren({ ...run, find }, parent, new AbortController().signal);
+  await observeChildren(contextWith({ find }));
   expect(asked).toEqual(["default", "default"]);
 });

@@ -3,7 +3,6 @@ import {
   ConflictError,
   messageOf,
   type ObjectClient,
-  type ObjectMetadata,
   parentAnnotation,
 } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
@@ -21,33 +20,31 @@ import {
 import { type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
 import {
   asCorrected,
+  type Correction,
   lastCorrection,
   nextCorrection,
   waitUntilCorrection,
   withCorrection,
 } from "./correction.ts";
-import { type ChildLabels, isChild, isRetained, parentIn } from "./marks.ts";
+import type { Parent } from "./checked-children.ts";
+import { isChild, isRetained, parentIn } from "./marks.ts";
 import type { Comparison } from "./satisfied.ts";
 
-/** What a run did to a child, or why it did nothing. */
+/** How a run has changed a child, or why it has not. */
 export type ChildReport =
   | { readonly did: "nothing" | "created" | "changed" | "adopted"; readonly object: KubeObject }
   /** Others had changed it; `by` are the fields that other managers had set. */
   | { readonly did: "corrected"; readonly object: KubeObject; readonly by: readonly FieldConflict[] }
-  /** Others have changed it again, and it is set back after `left` ms. */
-  | { readonly did: "contested"; readonly left: number; readonly by: readonly FieldConflict[] }
+  /** Others have changed it again, and it was set back a short while ago: a later run does that. */
+  | { readonly did: "contested"; readonly by: readonly FieldConflict[] }
   /** It is not as declared yet, and no request can help now. */
   | { readonly did: "waits"; readonly why: string }
   /** The child cannot be made so: `isFinal` if trying again cannot help. */
   | { readonly did: "failed"; readonly why: string; readonly reason: string; readonly isFinal: boolean };
 
-/** What applying a child needs of the run. */
-export interface ApplyContext {
+/** One run for a parent: what its children are applied with. */
+export interface ApplyContext extends Parent {
   readonly client: ObjectClient;
-  readonly metadata: ObjectMetadata;
-  readonly labels: ChildLabels;
-  /** The parent as `parentText`. */
-  readonly parent: string;
   /** The field manager of the run's client. */
   readonly fieldManager: string;
   readonly comparison: Comparison;
@@ -87,7 +84,7 @@ async function create(context: ApplyContext, child: DesiredChild): Promise<Child
   const object = await applyUnlessTaken(context, child);
   if (child.deletion === "Delete" && !isControlledBy(object.metadata, context.metadata)) return taken(object);
   if (isOnlyOf(context, object)) return { did: "created", object };
-  // Somebody has created an object of this name since it was looked for: our fields are taken back.
+  // Another client has created an object of this name since it was looked for: our fields are taken back.
   const { name, namespace } = object.metadata;
   const bare = {
     metadata: { name, ...(namespace !== undefined && { namespace }), uid: object.metadata.uid },
@@ -103,7 +100,7 @@ async function create(context: ApplyContext, child: DesiredChild): Promise<Child
 const applyUnlessTaken = (
   context: ApplyContext,
   child: DesiredChild,
-  options: Parameters<typeof apply>[2] = {},
+  options: ApplyChildOptions = {},
 ): Promise<KubeObject> =>
   apply(context, child, options).catch(async (error: unknown) => {
     const other = isApiError(error, "Invalid") ? await read(context, child) : undefined;
@@ -197,16 +194,13 @@ async function correct(context: ApplyContext, child: DesiredChild, cached: KubeO
   if (child.update === "OnDelete") return onDelete;
   const now = context.now();
   const last = lastCorrection(live, now, comparison.correctionOf(live));
-  const left = waitUntilCorrection(last, now);
-  if (left > 0) return { did: "contested", by: dry.by, left };
+  if (waitUntilCorrection(last, now) > 0) return { did: "contested", by: dry.by };
   const correction = nextCorrection(last, now);
-  const corrected = { ...child, object: withCorrection(child.object, correction) };
-  const object = await apply(context, corrected, { live, force: true });
-  comparison.applied(child, object, correction);
+  const object = await apply(context, child, { live, force: true, correction });
   return { did: "corrected", object, by: dry.by };
 }
 
-/** What an apply would change: nothing, or fields, some of which other managers have set. */
+/** Finds out whether an apply would change anything, and which of these fields other managers have set. */
 async function dryRun(
   context: ApplyContext,
   child: DesiredChild,
@@ -233,16 +227,24 @@ const withoutManagers = ({ metadata, ...object }: KubeObject): object => ({
   metadata: { ...metadata, managedFields: undefined },
 });
 
+interface ApplyChildOptions extends Pick<ApplyOptions, "force" | "dryRun"> {
+  /** The child as it was read: another one of its name is not changed. */
+  readonly live?: KubeObject;
+  /** Recorded on the child, which others had changed. */
+  readonly correction?: Correction;
+}
+
 async function apply(
   { client, comparison, signal }: ApplyContext,
   child: DesiredChild,
-  { live, ...options }: Pick<ApplyOptions, "force" | "dryRun"> & { readonly live?: KubeObject } = {},
+  { live, correction, ...options }: ApplyChildOptions = {},
 ): Promise<KubeObject> {
-  const { ref, object: declared, deletion } = child;
+  const { ref, deletion } = child;
+  const declared = correction === undefined ? child.object : withCorrection(child.object, correction);
   const uid = live === undefined ? {} : { uid: live.metadata.uid };
   const object = { ...declared, metadata: { ...declared.metadata, ...uid } };
   const applied = await client.apply(ref, object, { ...options, owned: deletion === "Delete", signal });
-  if (options.dryRun !== true) comparison.applied(child, applied);
+  if (options.dryRun !== true) comparison.applied(child, applied, correction);
   return applied;
 }
 

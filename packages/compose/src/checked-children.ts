@@ -1,6 +1,8 @@
 import {
   type Child,
   type ChildObject,
+  maxChildren,
+  messageOf,
   objectKey,
   type ObjectMetadata,
   type OwnedKind,
@@ -21,9 +23,6 @@ export interface Parent {
   readonly parent: string;
 }
 
-/** Most children of one object. More would not fit into one run. */
-const maxChildren = 500;
-
 /**
  * Checks the children that a function has declared, and adds namespace and marks.
  *
@@ -31,11 +30,9 @@ const maxChildren = 500;
  */
 export function checkedChildren(parent: Parent, children: readonly Child[]): readonly DesiredChild[] {
   if (children.length > maxChildren)
-    throw new RetryError(
-      `The function declares ${children.length} children; at most ${maxChildren} are possible.`,
-      {
-        reason: "InvalidResult",
-      },
+    throw invalid(
+      "The function",
+      `declares ${children.length} children; at most ${maxChildren} are possible.`,
     );
   const checked = children.map((child, i) => checkedChild(parent, child, `children[${i}]`));
   const ids = new Set<string>();
@@ -66,7 +63,7 @@ function checkedChild(parent: Parent, child: Child, where: string): DesiredChild
   };
 }
 
-/** What a function has returned may be anything. */
+/** JavaScript code may return anything. */
 const isSettled = (child: unknown): boolean =>
   typeof child === "object" && child !== null && "object" in child;
 
@@ -107,7 +104,7 @@ function keyIn(metadata: { readonly name: string; readonly namespace?: string | 
   try {
     return objectKey(metadata);
   } catch (error) {
-    throw invalid(where, `has no valid name: ${error instanceof Error ? error.message : String(error)}`);
+    throw invalid(where, `has no valid name: ${messageOf(error)}`);
   }
 }
 

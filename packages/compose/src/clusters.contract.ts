@@ -20,7 +20,7 @@ export function composedClusters(servers: () => Servers) {
     const given = servers();
     const cluster = await testCluster(() => controller, given && { servers: given });
     onTestFinished(() => cluster.close());
-    const client = await connect({ ...cluster.server, fieldManager: "somebody" });
+    const client = await connect({ ...cluster.server, fieldManager: "another-client" });
     onTestFinished(() => client.close());
     return {
       cluster,

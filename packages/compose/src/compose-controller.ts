@@ -1,5 +1,6 @@
 import {
   type Compose,
+  composeContext,
   type Controller,
   type ControllerDefinition,
   controllerFrom,
@@ -28,10 +29,7 @@ export function composeController<R extends Resource>(definition: ComposeDefinit
   const own: Controller<R> = controllerFrom<R>({
     ...definition,
     reconcile: (context) =>
-      composer.reconcile(context, (children) => {
-        const { key, metadata, spec, status, object, log, now, signal } = context;
-        return definition.compose({ key, metadata, spec, status, object, log, now, signal, children });
-      }),
+      composer.reconcile(context, (children) => definition.compose(composeContext(context, children))),
   });
   const composer = openComposer<R>(own);
   return { ...own, compose: definition.compose };

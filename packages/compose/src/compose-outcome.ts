@@ -13,7 +13,7 @@ import { titleOf } from "./child.ts";
 import { lastCorrection } from "./correction.ts";
 
 /** The condition of an object with children that others keep changing. */
-export const contestedCondition = "Contested";
+const contestedCondition = "Contested";
 
 /** Most lines of a message: a status has to stay readable, and within the API server's limits. */
 const maxLines = 10;
@@ -77,8 +77,8 @@ function change({ by }: Extract<ChildReport, { by: unknown }>): string {
   return `others have changed it: ${fields.join(", ")}`;
 }
 
-/** The condition Contested stays for this long after a correction, ms. */
-export const contestedFor = 60_000;
+/** The condition Contested stays for this long after a correction. */
+const contestedFor: Milliseconds = 60_000;
 
 /** The condition Contested after a run: of its corrections, or that of an earlier run, which stays for a while. */
 export function contestAfter(
@@ -108,7 +108,7 @@ export function contestAfter(
   return left > 0 ? { condition: { type, status, reason, message }, left } : undefined;
 }
 
-/** What a run may do to a child, as the reason of an Event. */
+/** The reasons of Events, by how a run has changed a child. */
 const reasons = {
   created: "ChildCreated",
   changed: "ChildChanged",

@@ -28,7 +28,7 @@ import {
   websites,
 } from "./website.fixture.ts";
 
-/** What a composed controller promises, with any API server. The oracle is what a client of its own reads there. */
+/** The promises of a composed controller, with any API server. The tests read there with a client of their own. */
 export function composeContract(servers: () => Servers): void {
   const { open, declaring } = composedClusters(servers);
 
@@ -257,7 +257,7 @@ export function composeContract(servers: () => Servers): void {
     });
   });
 
-  describe("a field that somebody else changes", () => {
+  describe("a field that another client changes", () => {
     test("is set back; an Event and a condition name the manager and the field for a minute", async () => {
       const { cluster, as } = await declaring([configMap({ a: "1" })]);
       await as("kubectl-edit").patch(builtin.configMap, key, { type: "merge", body: { data: { a: "2" } } });
@@ -375,7 +375,7 @@ export function composeContract(servers: () => Servers): void {
       expect((await get(cluster, "deployment"))?.metadata.uid).not.toBe(before?.metadata.uid);
     });
 
-    test("with OnDelete waits until somebody deletes the child", async () => {
+    test("with OnDelete waits until the child is deleted", async () => {
       const child = (value: string): Child => ({
         object: configMap({ a: value }),
         update: "OnDelete",

@@ -15,7 +15,7 @@ import {
 } from "@drover/controller";
 import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
-import { checkedChildren, type Parent } from "./checked-children.ts";
+import { checkedChildren } from "./checked-children.ts";
 import { announcementsOf, contestAfter, failureOf, readiness } from "./compose-outcome.ts";
 import { childLabels } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
@@ -51,9 +51,9 @@ async function composeOnce<R extends Resource>(
   run: ComposeRun<R>,
   compose: Parameters<Composer<R>["reconcile"]>[1],
 ): Promise<ReconcileResult<R>> {
-  const { client, metadata, signal, announce } = run.context;
-  const parent = parentOf(run);
-  const observed = await observeChildren(client, parent, signal);
+  const { metadata, signal, announce } = run.context;
+  const applying = applyContext(run);
+  const observed = await observeChildren(applying);
   const result = await compose(
     observedChildren(
       [...observed.values()].map(({ object }) => object),
@@ -61,8 +61,7 @@ async function composeOnce<R extends Resource>(
     ),
   );
   signal.throwIfAborted();
-  const desired = checkedChildren(parent, declaredIn(result));
-  const applying = applyContext(run, parent);
+  const desired = checkedChildren(applying, declaredIn(result));
   const applied = await applyWaves(applying, desired, observed);
   const failure = failureOf(applied);
   const isComplete =
@@ -104,23 +103,18 @@ function earliest(requeueAfter: ReconcileResult<Resource>["requeueAfter"], left:
   return `${Math.max(1_000, Math.ceil(wanted))}ms` as const;
 }
 
-const parentOf = <R extends Resource>({ context, controller }: ComposeRun<R>): Parent => ({
+const applyContext = <R extends Resource>({
+  context,
+  controller,
+  comparison,
+}: ComposeRun<R>): ApplyContext => ({
+  client: context.client,
   metadata: context.metadata,
   owns: controller.owns,
   labels: childLabels(controller.name, context.metadata),
   parent: parentText(controller.for, context.metadata.name),
-});
-
-const applyContext = <R extends Resource>(
-  { context: { client, metadata, now, signal }, controller, comparison }: ComposeRun<R>,
-  { labels, parent }: Parent,
-): ApplyContext => ({
-  client,
-  metadata,
-  labels,
-  parent,
   fieldManager: fieldManagerOf(controller.name),
   comparison,
-  now,
-  signal,
+  now: context.now,
+  signal: context.signal,
 });

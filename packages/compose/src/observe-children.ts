@@ -1,18 +1,20 @@
-import type { ObjectClient, ObjectMetadata } from "@drover/controller";
+import type { ObjectMetadata } from "@drover/controller";
 import { isApiError, keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
 import { childId, type ObservedChild } from "./child.ts";
-import type { Parent } from "./checked-children.ts";
+import type { ApplyContext } from "./apply-child.ts";
 import { isChild } from "./marks.ts";
 
 /**
  * Finds the children that this controller has made for the object, of all kinds that it owns. In a run that has cached
  * lists, this needs no request.
  */
-export async function observeChildren(
-  client: ObjectClient,
-  { metadata, owns, labels }: Parent,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, ObservedChild>> {
+export async function observeChildren({
+  client,
+  metadata,
+  owns,
+  labels,
+  signal,
+}: ApplyContext): Promise<ReadonlyMap<string, ObservedChild>> {
   const found = await Promise.all(
     owns.flatMap((owned) => {
       const ref = refOf(owned.kind);

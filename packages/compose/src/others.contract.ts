@@ -17,7 +17,7 @@ import {
 } from "./clusters.contract.ts";
 import { controllerOfWebsites, kinds, website, websiteKind } from "./website.fixture.ts";
 
-/** What a composed controller promises while other clients write, and while one child waits for another. */
+/** The promises of a composed controller while other clients write, and while one child waits for another. */
 export function othersContract(servers: () => Servers): void {
   const { open, declaring } = composedClusters(servers);
 

@@ -54,7 +54,7 @@ export function openComparison(): Comparison {
     compare(child, live, parent) {
       const known = memory.get(live.metadata.uid);
       const hash = appliedHash(live);
-      // Somebody else has changed the hash if it was applied by this process, and always if it is gone.
+      // Another client has changed the hash if this process has applied it, and always if it is gone.
       if (hash !== child.hash)
         return hash === undefined || known?.hash === child.hash ? "drifted" : "declared";
       if (child.deletion === "Delete" && !isControlledBy(live.metadata, parent)) return "drifted";

@@ -1,4 +1,4 @@
-import { childObjectSchema, durationSchema, settledChildSchema } from "@drover/controller";
+import { childObjectSchema, durationSchema, maxChildren, settledChildSchema } from "@drover/controller";
 import { z } from "zod";
 
 /** Maximum number of characters of a message, as in a condition. */
@@ -43,9 +43,6 @@ const done = z
     }),
   })
   .meta({ description: "The object is reconciled. Answers dev.drover.reconcile.v2 only." });
-
-/** Most children of one object. */
-const maxChildren = 500;
 
 const composed = done
   .omit({ outcome: true, account: true })

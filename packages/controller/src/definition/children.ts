@@ -26,7 +26,10 @@ export const childObjectSchema = z.looseObject({
   }),
 });
 
-/** A child with settings. Most children of one object: 500. */
+/** Most children of one object. More would not fit into one run. */
+export const maxChildren = 500;
+
+/** A child with settings. */
 export const settledChildSchema = z
   .strictObject({
     object: childObjectSchema,
@@ -113,6 +116,12 @@ export interface ComposeContext<R extends Resource> extends Pick<
 > {
   readonly children: ObservedChildren;
 }
+
+/** The argument of `compose` in a run with this context. */
+export const composeContext = <R extends Resource>(
+  { key, metadata, spec, status, object, log, now, signal }: ReconcileContext<R>,
+  children: ObservedChildren,
+): ComposeContext<R> => ({ key, metadata, spec, status, object, log, now, signal, children });
 
 /** What should exist for an object. */
 export interface ComposeResult<R extends Resource> extends Pick<

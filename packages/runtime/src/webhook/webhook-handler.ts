@@ -1,5 +1,6 @@
 import { raceAbort } from "@drover/timers";
 import {
+  composeContext,
   unavailableClient,
   ConflictError,
   type Controller,
@@ -155,20 +156,9 @@ async function composeFor<R extends Resource>(
       `${name} declares no children. Leave out spec.webhook.composes, or define it with composeController.`,
       { reason: "NotComposed" },
     );
-  const { key, metadata, spec, status, object, log, now, signal } = context;
-  const observed = observedChildren(children, metadata.namespace);
-  const returned = await compose({
-    key,
-    metadata,
-    spec,
-    status,
-    object,
-    log,
-    now,
-    signal,
-    children: observed,
-  });
-  signal.throwIfAborted();
+  const observed = observedChildren(children, context.metadata.namespace);
+  const returned = await compose(composeContext(context, observed));
+  context.signal.throwIfAborted();
   const { children: declared, ...rest } = returned;
   const result = checkedResult(resource, rest);
   const answer = parseJson(writeJson({ ...result, children: declared, outcome: "composed" }));
