@@ -42,7 +42,7 @@ export {
   type ResolvedReferences,
   resolveReferences,
 } from "./references.ts";
-export { canonicalJson, isList } from "./settings/difference.ts";
+export { isList } from "./settings/difference.ts";
 export {
   idsIn,
   type Setting,

@@ -1,3 +1,4 @@
+import { canonicalJson } from "@drover/json";
 import { createHash } from "node:crypto";
 import type { SettingValue } from "./setting.ts";
 
@@ -37,14 +38,6 @@ export const isList = (value: SettingValue | undefined): value is readonly Setti
 /** A hash of a value that is the same whatever the order of its fields. */
 export const digestOf = (value: SettingValue): string =>
   createHash("sha256").update(canonicalJson(value)).digest("base64url").slice(0, 12);
-
-/** JSON with sorted fields. */
-export const canonicalJson = (value: SettingValue): string =>
-  JSON.stringify(value, (_, part: SettingValue) =>
-    typeof part === "object" && !isList(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 
 const longestValue = 60;
 

@@ -1,4 +1,5 @@
-import { canonicalJson, isList, type SettingValue } from "@drover/external";
+import { isList, type SettingValue } from "@drover/external";
+import { canonicalJson } from "@drover/json";
 
 /** The fields of a value; none if it is not an object. */
 export const fieldsOf = (

@@ -1,4 +1,5 @@
-import { canonicalJson, type SettingValue } from "@drover/external";
+import type { SettingValue } from "@drover/external";
+import { canonicalJson } from "@drover/json";
 import { z } from "zod";
 import { fieldsOf, listOf, sorted } from "../canonical.ts";
 

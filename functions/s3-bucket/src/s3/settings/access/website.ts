@@ -3,7 +3,8 @@ import {
   GetBucketWebsiteCommand,
   PutBucketWebsiteCommand,
 } from "@aws-sdk/client-s3";
-import { canonicalJson, type SettingValue } from "@drover/external";
+import type { SettingValue } from "@drover/external";
+import { canonicalJson } from "@drover/json";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";

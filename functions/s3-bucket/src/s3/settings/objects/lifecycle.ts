@@ -5,7 +5,8 @@ import {
   type LifecycleRule,
   PutBucketLifecycleConfigurationCommand,
 } from "@aws-sdk/client-s3";
-import { canonicalJson, isList, type Setting, type SettingValue } from "@drover/external";
+import { isList, type Setting, type SettingValue } from "@drover/external";
+import { canonicalJson } from "@drover/json";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";

@@ -4,7 +4,8 @@ import {
   PutBucketReplicationCommand,
   type ReplicationRule,
 } from "@aws-sdk/client-s3";
-import { canonicalJson, type Resolved, type SettingValue } from "@drover/external";
+import type { Resolved, SettingValue } from "@drover/external";
+import { canonicalJson } from "@drover/json";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";

@@ -1,4 +1,5 @@
-import { canonicalJson, isList, type SettingValue } from "@drover/external";
+import { isList, type SettingValue } from "@drover/external";
+import { canonicalJson } from "@drover/json";
 import type { z } from "zod";
 import { toApi } from "../api-shape.ts";
 import { fieldsOf, sorted } from "../canonical.ts";

@@ -7,7 +7,8 @@ import {
   type TopicConfiguration,
 } from "@aws-sdk/client-s3";
 import { checkedAtRun } from "@drover/controller";
-import { canonicalJson, isList, type Setting, type SettingValue } from "@drover/external";
+import { isList, type Setting, type SettingValue } from "@drover/external";
+import { canonicalJson } from "@drover/json";
 import { z } from "zod";
 import type { BucketCall } from "../../bucket-call.ts";
 import { toApi } from "../api-shape.ts";
