@@ -1,7 +1,6 @@
 import {
   type Condition,
   type Controller,
-  fieldManagerOf,
   isPausedByAnnotation,
   type Log,
   type Milliseconds,
@@ -22,7 +21,6 @@ import {
   refOf,
   type ResourceRef,
   type RunCache,
-  type WriteGuard,
 } from "@drover/kube";
 import { cachedObjectTtl, type Run, type RunOutcome } from "@drover/queue";
 import { checkedResult } from "../schema/checked-result.ts";
@@ -31,6 +29,7 @@ import { type ParsedObject, parseObject } from "../schema/parse-object.ts";
 import { nextResync } from "./next-resync.ts";
 import { outcomeOfError } from "./error-outcome.ts";
 import { objectReader } from "./object-reader.ts";
+import { type RunGuard, runGuard } from "./run-guard.ts";
 import { retryWithoutProgress } from "../status/progress.ts";
 import { secretReader } from "./secret-reader.ts";
 import {
@@ -54,21 +53,11 @@ export interface ReconcileOptions<R extends Resource> {
   readonly random?: () => number;
 }
 
-/** The lease of a run is over, so the run must not write. */
-class NotHeldError extends Error {
-  override readonly name = "NotHeldError";
-  constructor() {
-    super("the run's lease is over; another worker may hold the key.");
-  }
-}
-
 /** Shared by all steps of one run. */
 interface RunContext<R extends Resource> extends ReconcileOptions<R> {
   readonly run: Run;
-  readonly guard: WriteGuard;
+  readonly guard: RunGuard;
   readonly ref: ResourceRef;
-  /** True if this run has written to the cluster, or may have. */
-  readonly hasWritten: () => boolean;
 }
 
 /**
@@ -88,21 +77,9 @@ export async function reconcileOnce<R extends Resource>(
   const ref = refOf(options.controller.for);
   const reader = objectReader({ ref, copies: options.controller.copies }, run);
   const cache = cachedListsOf(options.controller, run);
-  let hasWritten = false;
-  const guard: WriteGuard = {
-    beforeWrite: (): void => {
-      if (!run.hasLease()) throw new NotHeldError();
-    },
-    observeWrite: combineObservers([
-      reader.observeWrite,
-      cache?.observeWrite,
-      () => (outcome) => void (hasWritten ||= outcome !== "refused"),
-    ]),
-    cache,
-    fieldManager: fieldManagerOf(options.controller.name),
-  };
+  const guard = runGuard(run, options.controller.name, { reader: reader.observeWrite, cache });
   const client = options.client.guarded(guard);
-  const runContext = { ...options, run, guard, ref, client, hasWritten: () => hasWritten };
+  const runContext = { ...options, run, guard, ref, client };
   try {
     const raw = await reader.read(runContext.client);
     const outcome: RunOutcome =
@@ -144,20 +121,6 @@ function cachedListsOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunC
         claim,
       );
 }
-
-type WriteObserver = NonNullable<WriteGuard["observeWrite"]>;
-
-/** An observer of writes. It returns undefined for writes that it ignores. */
-type OptionalWriteObserver = (...written: Parameters<WriteObserver>) => ReturnType<WriteObserver> | undefined;
-
-const combineObservers =
-  (all: readonly (OptionalWriteObserver | undefined)[]): WriteObserver =>
-  (ref, key) => {
-    const reports = all.map((observe) => observe?.(ref, key));
-    return (outcome) => {
-      for (const report of reports) report?.(outcome);
-    };
-  };
 
 /** The queue may not have recorded the pause: Redis was emptied, or the annotation was added during the run before. */
 async function reconcileUnlessPaused<R extends Resource>(

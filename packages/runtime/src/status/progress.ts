@@ -13,7 +13,7 @@ interface EndingRun {
   readonly controller: { readonly for: Pick<Resource, "foreign"> };
   readonly now?: () => Date;
   readonly run: Run;
-  readonly hasWritten: () => boolean;
+  readonly guard: { hasWritten(): boolean };
 }
 
 /** A shorter wait counts as a request for the next run at once. */
@@ -27,14 +27,14 @@ const failsBeforeStalled = 2;
  * speed.
  */
 export function retryWithoutProgress(
-  { controller, run, hasWritten, now = () => new Date() }: EndingRun,
+  { controller, run, guard, now = () => new Date() }: EndingRun,
   raw: KubeObject,
   end: RunEnd,
 ): RunEnd {
   const { report, outcome } = end;
   const isImmediate =
     "after" in outcome && outcome.kind !== "retry" && (outcome.after ?? immediateBelow) < immediateBelow;
-  if (!isImmediate || hasWritten()) return end;
+  if (!isImmediate || guard.hasWritten()) return end;
   // Other clients write the status of a foreign kind, so it does not show progress.
   if (!controller.for.foreign && !isStatusUnchanged(raw, report, now())) return end;
   const isNews = run.claim.fails < failsBeforeStalled;
