@@ -1,11 +1,11 @@
 import {
   type CampaignProgress,
+  type FieldPath,
   type Log,
   type Milliseconds,
   type ObjectKey,
   queueDisplayName,
 } from "@drover/controller";
-import type { FieldPath } from "./mapping/field-path.ts";
 import { valueTerms } from "./mapping/index-entries.ts";
 import type { KubeClient } from "@drover/kube";
 import type { RedisConnection, WorkQueue } from "@drover/queue";

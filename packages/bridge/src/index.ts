@@ -52,7 +52,6 @@
 export type { Bridge } from "./bridge.ts";
 export { followSettings } from "./follow-settings.ts";
 export { type Hooks, openHooks } from "./hooks/open-hooks.ts";
-export { parseFieldPath } from "./mapping/field-path.ts";
 export { type Follower, followsOf } from "./mapping/follows-of.ts";
 export { mappingResultsOf, type Subscription } from "./mapping/subscription.ts";
 export { mergedWakes } from "./mapping/wakes-of.ts";

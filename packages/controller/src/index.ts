@@ -124,6 +124,14 @@ export {
   type SettledChild,
   settledChildSchema,
 } from "./definition/children.ts";
+export {
+  type FieldPath,
+  InvalidFieldPathError,
+  isInMetadata,
+  parseFieldPath,
+  valuesAt,
+} from "./object/field-path.ts";
+export { keysNamedBy, type Reach } from "./object/named-keys.ts";
 export * from "./object/object-client.ts";
 export * from "./object/object-key.ts";
 export { objectMetadataFields } from "./object/object-metadata-fields.ts";

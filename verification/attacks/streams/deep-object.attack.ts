@@ -1,6 +1,7 @@
 import { parseJson } from "@drover/json";
 import { cachedObjectText, isWellFormed, type KubeObject } from "@drover/kube";
-import { mappingResultsOf, parseFieldPath, type Subscription } from "@drover/bridge";
+import { mappingResultsOf, type Subscription } from "@drover/bridge";
+import { parseFieldPath } from "@drover/controller";
 import { type Attack, outcomeOf } from "../attack.ts";
 
 /** As deep as an API server accepts. */

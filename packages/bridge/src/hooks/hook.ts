@@ -1,11 +1,11 @@
 import {
+  type FieldPath,
   type FunctionIdentity,
   hookPathOf,
   type HookDeclaration,
   queueOf,
   type ReconcileFunctionSpec,
 } from "@drover/controller";
-import type { FieldPath } from "../mapping/field-path.ts";
 import { refOf, type ResourceRef } from "@drover/kube";
 import { parseDeclaredPath } from "../mapping/parse-declared-path.ts";
 import { InvalidRegistrationError } from "../registration/invalid-registration.ts";

@@ -1,5 +1,4 @@
-import { type ObjectKey, tryParseObjectKey, splitObjectKey } from "@drover/controller";
-import { valuesAt } from "../mapping/field-path.ts";
+import { type ObjectKey, tryParseObjectKey, splitObjectKey, valuesAt } from "@drover/controller";
 import { MessageRefusedError } from "@drover/webhook";
 import type { Hook, EventLocation } from "./hook.ts";
 import type { SentHeaders } from "./verification/sent-headers.ts";

@@ -1,5 +1,4 @@
-import { finalizerOf, namesQueueOf, type QueueName, type ReconcileFunctionSpec } from "@drover/controller";
-import type { FieldPath } from "./field-path.ts";
+import { type FieldPath, finalizerOf, namesQueueOf, type QueueName, type ReconcileFunctionSpec } from "@drover/controller";
 import type { IndexMapping, Lookup, Mapping, DirectMapping, Within } from "./mapping.ts";
 import { type LabelSelector, resourceNameOf, refOf, type ResourceRef } from "@drover/kube";
 import type { Subscription } from "./subscription.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseFieldPath } from "./field-path.ts";
+import { parseFieldPath } from "@drover/controller";
 import { indexEntriesOf, isMatchingEntry, lookupTermsOf } from "./index-entries.ts";
 import { kubeObjectSchema } from "@drover/kube";
 import type { IndexMapping, Within } from "./mapping.ts";

@@ -1,8 +1,7 @@
-import type { ObjectMetadata } from "@drover/controller";
+import { keysNamedBy, type ObjectMetadata, valuesAt } from "@drover/controller";
 import { z } from "zod";
-import { valuesAt } from "./field-path.ts";
 import { keyOf, type KubeObject, type LabelSelector, matchesLabels, type IndexEntry } from "@drover/kube";
-import { type IndexMapping, type Lookup, keysNamedBy, type Within } from "./mapping.ts";
+import { type IndexMapping, type Lookup, type Within } from "./mapping.ts";
 
 /**
  * The index entries of an object of the controller's kind. A term with a zero byte is left out: no valid name has one.

@@ -1,6 +1,6 @@
 import type { OwnerReference } from "@drover/controller";
 import { describe, expect, test } from "vitest";
-import { parseFieldPath } from "./field-path.ts";
+import { parseFieldPath } from "@drover/controller";
 import { kubeObjectSchema } from "@drover/kube";
 import { keysFor, type Mapping } from "./mapping.ts";
 import { bucketRef } from "../../../kube/src/testing/objects.ts";

@@ -1,12 +1,15 @@
 import {
-  InvalidKeyError,
+  type FieldPath,
+  keysNamedBy,
   type ObjectKey,
-  objectKey,
   type ObjectMetadata,
+  type ObjectName,
   parentAnnotation,
   parentText,
+  type Reach,
+  tryObjectKey,
+  valuesAt,
 } from "@drover/controller";
-import { type FieldPath, valuesAt } from "./field-path.ts";
 import type { KubeObject, ResourceRef } from "@drover/kube";
 
 /** How to find the keys that an object's change affects. */
@@ -24,15 +27,6 @@ export type DirectMapping =
   | ({ readonly by: "label" | "annotation"; readonly name: string } & Reach)
   /** The values at a path of the object name one key or several. */
   | ({ readonly by: "field"; readonly path: FieldPath } & Reach);
-
-/**
- * A value is a name in the object's own namespace. A namespaced object may name `namespace/name`, or a cluster-scoped
- * object, only with `acrossNamespaces`: a user that may write in one namespace must not have an effect in another one.
- * A cluster-scoped object may name any object.
- */
-export interface Reach {
-  readonly acrossNamespaces?: boolean | undefined;
-}
 
 /** The reverse direction: an object of the controller's kind declares which others affect it, in a reverse index. */
 export type IndexMapping =
@@ -72,7 +66,7 @@ export function keysFor(
     case "references":
     case "selects":
     case "presence":
-      return keyIfValid(metadata.namespace, metadata.name);
+      return keyIfValid(metadata);
     case "owner":
       return ownersOf(metadata, target);
     case "label":
@@ -104,55 +98,13 @@ function ownersOf(
   const parent = annotations?.[parentAnnotation] ?? "";
   const own = parentText(owner, "");
   const names = parent.startsWith(own) ? [...owners, parent.slice(own.length)] : owners;
-  return [...new Set(names)].flatMap((name) => keyIfValid(owner.namespaced ? namespace : undefined, name));
+  return [...new Set(names)].flatMap((name) => keyIfValid(owner.namespaced ? { namespace, name } : { name }));
 }
 
-/**
- * The keys that values of an object name. Each value is a name, `namespace/name`, or an object with `name` and
- * `namespace`.
- */
-export function keysNamedBy(
-  { namespace }: ObjectMetadata,
-  values: readonly unknown[],
-  target: ResourceRef,
-  { acrossNamespaces = false }: Reach,
-): readonly ObjectKey[] {
-  const free = acrossNamespaces || namespace === undefined;
-  const keys = values.flatMap((value) => {
-    const named = nameIn(value);
-    if (named === undefined) return [];
-    if (!target.namespaced) return free ? keyIfValid(undefined, named.name) : [];
-    const { namespace: where = namespace, name } = named;
-    return where !== undefined && (free || where === namespace) ? keyIfValid(where, name) : [];
-  });
-  return [...new Set(keys)];
-}
-
-interface Named {
-  readonly namespace?: string;
-  readonly name: string;
-}
-
-function nameIn(value: unknown): Named | undefined {
-  if (typeof value === "string") {
-    const slash = value.indexOf("/");
-    return slash < 0 ? { name: value } : { namespace: value.slice(0, slash), name: value.slice(slash + 1) };
-  }
-  if (typeof value !== "object" || value === null || !("name" in value)) return undefined;
-  const { name } = value;
-  const namespace = "namespace" in value ? value.namespace : undefined;
-  if (typeof name !== "string") return undefined;
-  return typeof namespace === "string" && namespace !== "" ? { namespace, name } : { name };
-}
-
-function keyIfValid(namespace: string | undefined, name: string): readonly ObjectKey[] {
-  try {
-    return [objectKey(namespace === undefined ? { name } : { namespace, name })];
-  } catch (error) {
-    if (error instanceof InvalidKeyError) return [];
-    throw error;
-  }
-}
+const keyIfValid = (name: ObjectName): readonly ObjectKey[] => {
+  const key = tryObjectKey(name);
+  return key === undefined ? [] : [key];
+};
 
 const apiGroupOf = (apiVersion: string): string => {
   const slash = apiVersion.indexOf("/");

@@ -1,4 +1,4 @@
-import { type FieldPath, InvalidFieldPathError, parseFieldPath } from "./field-path.ts";
+import { type FieldPath, InvalidFieldPathError, parseFieldPath } from "@drover/controller";
 import { InvalidRegistrationError } from "../registration/invalid-registration.ts";
 
 /**

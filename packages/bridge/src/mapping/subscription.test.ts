@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseFieldPath } from "./field-path.ts";
+import { parseFieldPath } from "@drover/controller";
 import { kubeObjectSchema } from "@drover/kube";
 import { isRelevantChange, mappingResultsOf, needsFullObject, type Subscription } from "./subscription.ts";
 import { bucketRef, bucketObject } from "../../../kube/src/testing/objects.ts";

@@ -1,5 +1,5 @@
 import { type ObjectMetadata, pausedAnnotation, reconcileAtAnnotation } from "@drover/controller";
-import { type FieldPath, isInMetadata, valuesAt } from "./field-path.ts";
+import { type FieldPath, isInMetadata, valuesAt } from "@drover/controller";
 import {
   type KubeObject,
   type LabelSelector,

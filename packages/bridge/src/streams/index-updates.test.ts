@@ -1,6 +1,6 @@
 import { objectKey } from "@drover/controller";
 import type { MappingResults, ObjectEvent } from "@drover/kube";
-import { parseFieldPath } from "../mapping/field-path.ts";
+import { parseFieldPath } from "@drover/controller";
 import { expect, it } from "vitest";
 import { indexUpdatesOf } from "./follow-stream.ts";
 import type { Subscriber } from "./plan-streams.ts";

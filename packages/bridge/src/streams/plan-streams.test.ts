@@ -1,5 +1,5 @@
 import { queueOf } from "@drover/controller";
-import { parseFieldPath } from "../mapping/field-path.ts";
+import { parseFieldPath } from "@drover/controller";
 import type { ResourceRef } from "@drover/kube";
 import type { Subscription } from "../mapping/subscription.ts";
 import { describe, expect, it } from "vitest";

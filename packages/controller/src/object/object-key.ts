@@ -40,10 +40,16 @@ export function parseObjectKey(text: string): ObjectKey {
   return second === undefined ? objectKey({ name: first }) : objectKey({ namespace: first, name: second });
 }
 
+/** The key of an object with a name that others have chosen; undefined if it cannot be one. */
+export const tryObjectKey = (name: ObjectName): ObjectKey | undefined => keyUnlessInvalid(() => objectKey(name));
+
 /** Parses a key from text that other programs may have written; undefined if it is not a key. */
-export function tryParseObjectKey(text: string): ObjectKey | undefined {
+export const tryParseObjectKey = (text: string): ObjectKey | undefined =>
+  keyUnlessInvalid(() => parseObjectKey(text));
+
+function keyUnlessInvalid(key: () => ObjectKey): ObjectKey | undefined {
   try {
-    return parseObjectKey(text);
+    return key();
   } catch (error) {
     if (error instanceof InvalidKeyError) return undefined;
     throw error;
