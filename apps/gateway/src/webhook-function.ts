@@ -4,6 +4,7 @@ import {
   type QueueName,
   queueOf,
   type ReconcileFunctionSpec,
+  type RelatedKind,
   type Resource,
   serviceNameOf,
   defaultRunSettings,
@@ -29,6 +30,8 @@ export interface WebhookFunction {
   /** True if it declares children, of the kinds that it owns. */
   readonly composes: boolean;
   readonly owns: readonly OwnedKind[];
+  /** The kinds with objects that it gets with each object. */
+  readonly related: readonly RelatedKind[];
   /** True if runs may get cached objects, and leave them for the next run. */
   readonly copies: boolean;
   /** True if changes of other kinds, or events from outside the cluster, wake its keys. */
@@ -116,6 +119,7 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     finalizes: webhook?.finalizes ?? false,
     composes: webhook?.composes ?? false,
     owns: webhook?.composes === true ? (spec.owns ?? []).map(ownedKind) : [],
+    related: (spec.watches ?? []).flatMap(relatedKind),
     copies: spec.copies ?? false,
     isWokenByOthers: [spec.owns, spec.watches, spec.hooks].some((those = []) => those.length > 0),
     concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
@@ -139,6 +143,18 @@ const ownedKind = ({
   copies,
   ...(namespaces !== undefined && { namespaces }),
 });
+
+const relatedKind = ({
+  group,
+  version,
+  kind,
+  plural,
+  scope,
+  ...related
+}: NonNullable<ReconcileFunctionSpec["watches"]>[number]): readonly RelatedKind[] =>
+  related.related === true
+    ? [{ ...related, kind: { group, version, kind, plural, scope }, related: true }]
+    : [];
 
 /** The resource of a foreign kind, with any spec and status. */
 function resourceOf({ group, version, kind, plural, scope }: ReconcileFunctionSpec["for"]): Resource {

@@ -300,6 +300,29 @@ describe("a function that declares children", () => {
     expect(await client.get(builtin.secret, keyOf("words"))).toBeUndefined();
   });
 
+  it("gets related objects with each call, of Secrets also the content, and reads them as its own account", async () => {
+    const related = [
+      {
+        kind: kindOf(builtin.secret),
+        names: { referencedBy: "spec.name" },
+        related: true,
+      },
+    ] as const;
+    work({ ...composes, related });
+    answersWith();
+    const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "{}", kept: "yes" };
+    const metadata = { name: `g-${serial + 1}`, namespace: "web", annotations };
+    await client.create(builtin.secret, { metadata, stringData: { word: "hush" } });
+    await due();
+    await settled(1);
+    const { related: sent = [] } = fn.calls[0]?.call ?? expect.fail();
+    expect(sent).toMatchObject([
+      { apiVersion: "v1", kind: "Secret", data: { word: Buffer.from("hush").toString("base64") } },
+    ]);
+    expect(sent[0]?.metadata).toMatchObject({ annotations: { kept: "yes" } });
+    expect(JSON.stringify(sent)).not.toMatch(/managedFields|last-applied/);
+  });
+
   const child = (more: object) => ({ outcome: "composed", children: [{ ...page("a", ""), ...more }] });
   it.each<[string, object, string, RegExp]>([
     [

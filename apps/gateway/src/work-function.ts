@@ -3,7 +3,7 @@ import {
   type Controller,
   controllerFrom,
   type Milliseconds,
-  type ObservedChildren,
+  type Observed,
   type ReconcileContext,
   type Resource,
   queueDisplayName,
@@ -128,13 +128,21 @@ function callingParts(
   };
 }
 
-function definitionOf({ controller: name, for: resource, owns, copies, runSettings }: WebhookFunction) {
+function definitionOf({
+  controller: name,
+  for: resource,
+  owns,
+  related,
+  copies,
+  runSettings,
+}: WebhookFunction) {
   const { resyncEvery, timeout, retry = {}, limits } = runSettings;
   const { first, longest, attempts } = retry;
   return {
     name,
     for: resource,
     owns,
+    watches: related,
     copies,
     ...(resyncEvery !== undefined && { resyncEvery }),
     ...(timeout !== undefined && { timeout }),
@@ -147,15 +155,11 @@ function definitionOf({ controller: name, for: resource, owns, copies, runSettin
   };
 }
 
-type Caller = (
-  type: CallType,
-  context: ReconcileContext<Resource>,
-  children?: ObservedChildren,
-) => Promise<Success>;
+type Caller = (type: CallType, context: ReconcileContext<Resource>, observed?: Observed) => Promise<Success>;
 
 const functionCaller =
   (calling: CallResources, run: Run, deadline: number, { calls }: WorkerResources): Caller =>
-  async (type, context, children) => {
+  async (type, context, observed) => {
     const begun = performance.now();
     let failure: unknown;
     try {
@@ -164,7 +168,7 @@ const functionCaller =
         run,
         context,
         deadline,
-        ...(children && { children: children.all }),
+        ...(observed && { children: observed.children.all, related: observed.related.all }),
       });
     } catch (error) {
       failure = error ?? new Error("nothing");

@@ -1,7 +1,7 @@
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { sharedServer } from "@drover/testing";
 import { afterAll, beforeAll, describe } from "vitest";
-import { composeContract } from "./compose.contract.ts";
+import { composeContract } from "./contract/compose.contract.ts";
 
 let cluster: RealCluster;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { composedClusters, conditionOf, configMap, get } from "./clusters.contract.ts";
-import { composeContract } from "./compose.contract.ts";
+import { composedClusters, conditionOf, configMap, get } from "./contract/clusters.contract.ts";
+import { composeContract } from "./contract/compose.contract.ts";
 import { controllerOfWebsites, owns, website } from "./website.fixture.ts";
 
 describe("on the sandbox", () => composeContract(() => undefined));

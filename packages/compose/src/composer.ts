@@ -3,8 +3,8 @@ import {
   type ComposeResult,
   type Controller,
   fieldManagerOf,
-  observedChildren,
-  type ObservedChildren,
+  observedObjects,
+  type Observed,
   parentText,
   parseDuration,
   readyCondition,
@@ -13,6 +13,7 @@ import {
   type Resource,
   RetryError,
 } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
 import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
 import { checkedChildren } from "./checked-children.ts";
@@ -20,6 +21,7 @@ import { announcementsOf, contestAfter, failureOf, readiness } from "./compose-o
 import { childLabels } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
 import { pruneChildren } from "./prune.ts";
+import { readRelated } from "./read-related.ts";
 import { type Comparison, openComparison } from "./satisfied.ts";
 
 /** Keeps the children of the objects of one controller. */
@@ -27,7 +29,7 @@ export interface Composer<R extends Resource> {
   /** One run: finds the children, calls `compose` with them, and makes them as it declares. */
   reconcile(
     context: ReconcileContext<R>,
-    compose: (children: ObservedChildren) => Promise<ComposeResult<R>> | ComposeResult<R>,
+    compose: (observed: Observed) => Promise<ComposeResult<R>> | ComposeResult<R>,
   ): Promise<ReconcileResult<R>>;
 }
 
@@ -39,7 +41,7 @@ export function openComposer<R extends Resource>(controller: ComposedController<
   };
 }
 
-type ComposedController<R extends Resource> = Pick<Controller<R>, "name" | "for" | "owns">;
+type ComposedController<R extends Resource> = Pick<Controller<R>, "name" | "for" | "owns" | "watches">;
 
 interface ComposeRun<R extends Resource> {
   readonly context: ReconcileContext<R>;
@@ -53,13 +55,15 @@ async function composeOnce<R extends Resource>(
 ): Promise<ReconcileResult<R>> {
   const { metadata, signal, announce } = run.context;
   const applying = applyContext(run);
-  const observed = await observeChildren(applying);
-  const result = await compose(
-    observedChildren(
-      [...observed.values()].map(({ object }) => object),
-      metadata.namespace,
-    ),
-  );
+  const [observed, related] = await Promise.all([
+    observeChildren(applying),
+    readRelated(run.context, run.controller),
+  ]);
+  const inNamespace = (objects: readonly KubeObject[]) => observedObjects(objects, metadata.namespace);
+  const result = await compose({
+    children: inNamespace([...observed.values()].map(({ object }) => object)),
+    related: inNamespace(related),
+  });
   signal.throwIfAborted();
   const desired = checkedChildren(applying, declaredIn(result));
   const applied = await applyWaves(applying, desired, observed);

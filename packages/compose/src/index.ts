@@ -7,6 +7,7 @@
  * One run (`composer.ts`) goes through these files in their order:
  *
  * - `observe-children.ts` finds the children that exist, by their labels and their controller reference;
+ * - `read-related.ts` reads the objects that the function declares to read;
  * - `checked-children.ts` checks what `compose` has returned;
  * - `apply-waves.ts` goes through the children, wave by wave (`readiness.ts` says when a child is ready), and
  *   `apply-child.ts` makes one as it is declared, if `satisfied.ts` finds a difference; `correction.ts` slows down the
@@ -16,5 +17,10 @@
  *
  * `marks.ts` has the labels and annotations by which children are found again.
  */
-export { composeController, type ComposeDefinition } from "./compose-controller.ts";
+export {
+  composeController,
+  type ComposeDefinition,
+  type RelatedDefinition,
+  type RelatedNames,
+} from "./compose-controller.ts";
 export { type Composer, openComposer } from "./composer.ts";

@@ -12,6 +12,8 @@ export const Website = defineResource({
     html: z.string(),
     replicas: z.int().default(1),
     public: z.boolean().default(false),
+    tls: z.object({ secretName: z.string() }).optional(),
+    include: z.object({ matchLabels: z.record(z.string(), z.string()) }).optional(),
   }),
   status: z.object({ replicas: z.int().optional() }),
 });

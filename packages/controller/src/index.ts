@@ -119,8 +119,9 @@ export {
   type ComposeContext,
   type ComposeResult,
   maxChildren,
-  observedChildren,
-  type ObservedChildren,
+  type Observed,
+  observedObjects,
+  type ObservedObjects,
   type SettledChild,
   settledChildSchema,
 } from "./definition/children.ts";
@@ -157,10 +158,15 @@ export {
 } from "./resource/resource.ts";
 export {
   hasNamesInCode,
+  isRelated,
   type Kind,
+  type NamingObject,
   type NamesInCode,
   type OwnedKind,
+  type RelatedInCode,
+  type RelatedKind,
   type WatchedInCode,
+  type WatchedKind,
 } from "./definition/watched-kinds.ts";
 export { serviceNameOf, webhookSecretOf } from "./function/function-names.ts";
 export { testContext } from "./definition/test-context.ts";

@@ -42,7 +42,12 @@ export { readSecret, SecretError, secretValues } from "./objects/read-secret.ts"
 export { listAll } from "./client/list-all.ts";
 export { oldestFirst } from "./objects/oldest-first.ts";
 export { createOrReplace, installCrd, establishedRefOf, waitEstablished } from "./client/install-crd.ts";
-export { type LabelSelector, matchesLabels, selectorQuery } from "./objects/label-selector.ts";
+export {
+  type LabelSelector,
+  labelSelectorIn,
+  matchesLabels,
+  selectorQuery,
+} from "./objects/label-selector.ts";
 export {
   type IndexEntry,
   type MappingResult,

@@ -71,6 +71,10 @@ export const callSchema = z
           "With dev.drover.compose.v2: the children that exist, of the kinds that the function owns. Secrets have only " +
           "their metadata.",
       }),
+    related: z.array(objectSchema).exactOptional().meta({
+      description:
+        "With dev.drover.compose.v2: the related objects that exist, of the kinds that the function declares as related.",
+    }),
     complete: z.url().exactOptional().meta({
       description:
         "The URL for the result after the outcome accepted. Left out: the outcome accepted is not allowed.",

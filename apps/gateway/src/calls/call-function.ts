@@ -26,7 +26,7 @@ import type { WebhookFunction } from "../webhook-function.ts";
 import { type Success, successOf } from "./interpret.ts";
 import { NoReplyError, post, type PostOptions, type Reply } from "./post.ts";
 import { receiveAnswer } from "./receive-answer.ts";
-import { childForCall, objectForCall } from "./object-for-call.ts";
+import { childForCall, objectForCall, relatedForCall } from "./object-for-call.ts";
 
 /** The resources for calls of one function. */
 export interface CallResources {
@@ -63,6 +63,8 @@ export interface FunctionCall {
   readonly deadline: number;
   /** For a call of type compose: the children that exist. */
   readonly children?: readonly KubeObject[];
+  /** For a call of type compose: the related objects that exist. */
+  readonly related?: readonly KubeObject[];
 }
 
 /**
@@ -134,7 +136,7 @@ export const audienceOf = ({ namespace, controller, uid }: WebhookFunction): Cal
 
 function callOf(
   { fn, complete }: CallResources,
-  { type, run, context, deadline, children }: FunctionCall,
+  { type, run, context, deadline, children, related }: FunctionCall,
 ): Call {
   const audience = audienceOf(fn);
   const { group, version, kind } = fn.for;
@@ -154,6 +156,7 @@ function callOf(
     fails,
     object: objectForCall(fn.for, context.object),
     ...(children && { children: children.map(childForCall) }),
+    ...(related && { related: related.map(relatedForCall) }),
     ...(complete !== undefined && { complete: completionUrl(complete, audience) }),
   };
 }

@@ -47,6 +47,7 @@ export const greetings: WebhookFunction = {
   finalizes: true,
   composes: false,
   owns: [],
+  related: [],
   copies: false,
   isWokenByOthers: false,
   concurrency: 8,

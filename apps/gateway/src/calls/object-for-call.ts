@@ -4,23 +4,30 @@ import type { Call } from "@drover/webhook";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
+type SentObject = { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
+
 /**
  * An object as a call contains it: without fields that only the API server and kubectl use.
  *
  * @throws TerminalError for a Secret, whatever kind was declared.
  */
 export function objectForCall(
-  { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">,
-  object: { readonly metadata: ObjectMetadata; readonly [field: string]: unknown },
+  kind: Pick<Resource, "apiVersion" | "kind">,
+  object: SentObject,
 ): Call["object"] {
-  if (isSecret(object)) {
-    throw new TerminalError(
-      "Secrets are not sent to functions. Have the function pull, with a permission of its own.",
-      {
-        reason: "SecretsAreNotSent",
-      },
-    );
-  }
+  if (!isSecret(object)) return sentObject(kind, object);
+  throw new TerminalError(
+    "Secrets are not sent to functions. Have the function pull, with a permission of its own.",
+    {
+      reason: "SecretsAreNotSent",
+    },
+  );
+}
+
+function sentObject(
+  { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">,
+  object: SentObject,
+): Call["object"] {
   const { annotations, ...metadata } = object.metadata;
   const shown = Object.entries(annotations ?? {}).filter(([name]) => name !== lastApplied);
   return {
@@ -36,6 +43,9 @@ export function objectForCall(
     },
   };
 }
+
+/** A related object as a call contains it: also a Secret, since the function declares that it reads Secrets. */
+export const relatedForCall = (related: KubeObject): Call["object"] => sentObject(related, related);
 
 /** A child as a call contains it: of a Secret only its metadata, since Secrets are not sent to functions. */
 export function childForCall(child: KubeObject): Call["object"] {

@@ -1,4 +1,10 @@
-import { type FieldPath, finalizerOf, namesQueueOf, type QueueName, type ReconcileFunctionSpec } from "@drover/controller";
+import {
+  type FieldPath,
+  finalizerOf,
+  namesQueueOf,
+  type QueueName,
+  type ReconcileFunctionSpec,
+} from "@drover/controller";
 import type { IndexMapping, Lookup, Mapping, DirectMapping, Within } from "./mapping.ts";
 import { type LabelSelector, resourceNameOf, refOf, type ResourceRef } from "@drover/kube";
 import type { Subscription } from "./subscription.ts";
@@ -63,6 +69,7 @@ export function followsOf(
     ...(spec.watches ?? []).flatMap((of, i) => {
       const at = `spec.watches[${i}]`;
       const map = mappingOf(of, own, `${at}.names`);
+      if (of.related === true) refuseOtherNamespaces(of, own, at);
       if ("by" in map && map.by === "code") {
         if (cached.has(resourceNameOf(refOf(of))))
           throw new InvalidRegistrationError(
@@ -112,6 +119,14 @@ function refuseSecrets({ group, plural }: ResourceRef, at: string): void {
   );
 }
 
+/** @throws InvalidRegistrationError if a user could have the function read objects of other namespaces. */
+function refuseOtherNamespaces({ names, scope }: WatchedByName, own: ResourceRef, at: string): void {
+  if (names.acrossNamespaces !== true || scope === "Cluster" || !own.namespaced) return;
+  throw new InvalidRegistrationError(
+    `${at}.names.acrossNamespaces: an object gets related objects of its own namespace only. Leave it out.`,
+  );
+}
+
 function selectorOf(
   { matchLabels, matchExpressions = [] }: NonNullable<Watched["labelSelector"]>,
   at: string,
@@ -137,7 +152,7 @@ interface IndexedLookup {
 }
 
 function mappingOf(
-  { names, ...of }: WatchedByName,
+  { names, related = false, ...of }: WatchedByName,
   own: ResourceRef,
   at: string,
 ): DirectMapping | IndexedLookup {
@@ -151,7 +166,7 @@ function mappingOf(
     ...(field === undefined ? [] : [() => ({ by: "field", path: path(field, "field"), ...reach }) as const]),
     ...(referencedBy === undefined ? [] : [() => byReference(path(referencedBy, "referencedBy"), refOf(of))]),
     ...(selectedBy === undefined ? [] : [() => bySelector(path(selectedBy, "selectedBy"), within())]),
-    ...(code === undefined ? [] : [() => ({ by: "code" }) as const]),
+    ...(code === undefined ? [] : [() => (related ? affectingAll(within()) : ({ by: "code" } as const))]),
     ...(all === undefined ? [] : [() => affectingAll(within())]),
   ];
   const [mapping] = given;

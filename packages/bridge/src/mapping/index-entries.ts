@@ -1,6 +1,12 @@
 import { keysNamedBy, type ObjectMetadata, valuesAt } from "@drover/controller";
-import { z } from "zod";
-import { keyOf, type KubeObject, type LabelSelector, matchesLabels, type IndexEntry } from "@drover/kube";
+import {
+  type IndexEntry,
+  keyOf,
+  type KubeObject,
+  type LabelSelector,
+  labelSelectorIn,
+  matchesLabels,
+} from "@drover/kube";
 import { type IndexMapping, type Lookup, type Within } from "./mapping.ts";
 
 /**
@@ -53,7 +59,7 @@ export function lookupTermsOf(object: KubeObject, lookup: Lookup): readonly stri
  */
 export function isMatchingEntry(sought: readonly string[], note: string): boolean {
   if (note === "") return true;
-  const selector = noteSchema.safeParse(note).data;
+  const selector = selectorIn(note);
   return selector === undefined || matchesLabels(selector, labelsIn(sought));
 }
 
@@ -88,37 +94,20 @@ function labelsIn(sought: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-const requirement = z.union([
-  z.object({ key: z.string(), operator: z.enum(["In", "NotIn"]), values: z.array(z.string()) }),
-  z.object({ key: z.string(), operator: z.enum(["Exists", "DoesNotExist"]) }),
-]);
-const selectorSchema = z.strictObject({
-  matchLabels: z.record(z.string(), z.string()).optional(),
-  matchExpressions: z.array(requirement).optional(),
-});
-/** A `meta/v1` LabelSelector, or a map of labels, as in a Service. An empty one selects everything. */
-const selectingSchema = z.union([
-  selectorSchema,
-  z.record(z.string(), z.string()).transform((matchLabels): LabelSelector => ({ matchLabels })),
-]);
-const noteSchema = z
-  .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue("Not JSON.");
-      return z.NEVER;
-    }
-  })
-  .pipe(selectorSchema);
+function selectorIn(note: string): LabelSelector | undefined {
+  try {
+    return labelSelectorIn(JSON.parse(note));
+  } catch {
+    return undefined; // Not JSON.
+  }
+}
 
 /**
  * The index entries of a selector: under one label that it requires, if any (for `In`, under each value). Every object
  * that it selects has that label.
  */
 function selectorEntries(value: unknown, scope: string): readonly IndexEntry[] {
-  const selector = selectingSchema.safeParse(value).data;
+  const selector = labelSelectorIn(value);
   if (selector === undefined) return [];
   const note = JSON.stringify(selector);
   const [label] = Object.entries(selector.matchLabels ?? {}).sort();

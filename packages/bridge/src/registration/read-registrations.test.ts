@@ -148,6 +148,15 @@ it("maps by code with jobs of a separate queue, with the keys of the watched obj
   ]);
 });
 
+it("wakes all objects of a namespace for related objects that code names", () => {
+  const more = `  watches: [${pods("related: true, names: { code: true }")}]`;
+  const [registration] = read({ "a.yaml": bucket + more })();
+  expect(registration?.follows.slice(1).map(({ subscription: { map }, queue }) => [map, queue])).toEqual([
+    [{ by: "presence", within: "namespace" }, undefined],
+    [{ by: "all", within: "namespace" }, undefined],
+  ]);
+});
+
 it("indexes the values of objects if a hook's events name them", () => {
   const names = `names: { field: "Records[].s3.bucket.name", heldBy: status.bucketName }`;
   const verify = "verify: { bearer: { secretRef: { name: s3, key: token } } }";
@@ -207,6 +216,11 @@ it.each([
     "lookups across namespaces without a grant",
     `${bucket.replace("scope: Namespaced", "scope: Cluster")}  watches: [${pods("names: { all: true }")}]`,
     /spec\.watches\[0\]\.names: .* set acrossNamespaces: true/,
+  ],
+  [
+    "related objects of other namespaces",
+    `${bucket}  watches: [${pods("related: true, names: { all: true, acrossNamespaces: true }")}]`,
+    /spec\.watches\[0\]\.names\.acrossNamespaces: .* of its own namespace only\. Leave it out/,
   ],
   [
     "an invalid path",

@@ -3,7 +3,7 @@ import type { PermissionRule } from "../function/deployment-declarations.ts";
 import type { Predicates } from "../function/watched-kind-declaration.ts";
 import type { ReconcileFunctionSpec } from "../function/reconcile-function.ts";
 import type { Resource } from "../resource/resource.ts";
-import { hasNamesInCode, type Kind } from "../definition/watched-kinds.ts";
+import { hasNamesInCode, isRelated, type Kind, type RelatedInCode } from "../definition/watched-kinds.ts";
 
 export type Permissions = NonNullable<ReconcileFunctionSpec["permissions"]>;
 
@@ -47,6 +47,10 @@ export function leastPermissions<R extends Resource>(
     one: rule(watched.group, watched.plural, ["get"]),
     local: isLocal(watched, namespaces),
   }));
+  const read = watches.filter(isRelated).map(({ kind: related, namespaces, names }) => ({
+    one: rule(related.group, related.plural, relatedVerbs(names)),
+    local: isLocal(related, namespaces) || (related.scope === "Namespaced" && isLocal(kind, only.namespaces)),
+  }));
   const followed: readonly (Predicates & { readonly kind: Kind })[] = hasBridge
     ? [{ kind, ...only }, ...owns, ...watches]
     : [];
@@ -54,7 +58,7 @@ export function leastPermissions<R extends Resource>(
     one: rule(of.group, of.plural, ["list", "watch"]),
     local: isLocal(of, namespaces),
   }));
-  const all = [...own, ...made, ...asked, ...seen];
+  const all = [...own, ...made, ...asked, ...read, ...seen];
   return permissionsOf({
     namespace: all.filter(({ local }) => local).map(({ one }) => one),
     cluster: all.filter(({ local }) => !local).map(({ one }) => one),
@@ -63,6 +67,12 @@ export function leastPermissions<R extends Resource>(
 
 /** Verbs of a controller on objects of a kind that it owns. Their status is written by another controller. */
 const ownersVerbs = ["get", "list", "create", "update", "patch", "delete"];
+
+type WatchedNames = NonNullable<ReconcileFunctionSpec["watches"]>[number]["names"];
+
+/** Verbs by which related objects are read: by name if the object or code names them, or else from a list. */
+export const relatedVerbs = (names: RelatedInCode | WatchedNames): readonly string[] =>
+  typeof names === "function" || names.referencedBy !== undefined || names.code === true ? ["get"] : ["list"];
 
 /** Merges two sets of permissions; a rule that is in both appears once. */
 export const withPermissions = (some: Permissions, more: Permissions = {}): Permissions =>

@@ -54,6 +54,37 @@ it.each<[string, object, readonly string[]]>([
     { delivery: "webhook", for: inTwo },
     [...seenInTwo, ...called("in namespace a"), ...called("in namespace b")],
   ],
+  [
+    "is called, and gets related objects",
+    {
+      for: inTwo,
+      owns: [kind("saucers")],
+      watches: [
+        kind("spoons", { related: true, names: { referencedBy: "spec.spoon" } }),
+        kind("forks", { related: true, names: { all: true }, namespaces: ["c"] }),
+        kind("knives", { names: { all: true } }),
+      ],
+      delivery: "webhook",
+      webhook: { composes: true },
+    },
+    [
+      ...seenInTwo,
+      ...seen("saucers"),
+      ...seen("spoons"),
+      ...seen("forks", "in namespace c"),
+      ...seen("knives"),
+      ...called("in namespace a"),
+      ...called("in namespace b"),
+      ...["a", "b"].flatMap((namespace) =>
+        ["get", "list", "create", "patch", "delete"].map(
+          (verb) => `${verb} saucers of example.com in namespace ${namespace}`,
+        ),
+      ),
+      "get spoons of example.com in namespace a",
+      "get spoons of example.com in namespace b",
+      "list forks of example.com in namespace c",
+    ],
+  ],
   ...(["standardWebhooks", "hmac", "bearer"] as const).map((scheme): [string, object, readonly string[]] => [
     `accepts events that are verified by ${scheme}`,
     { hooks: [verified({ [scheme]: { secretRef, ...(scheme === "hmac" && { header: "X-Signature" }) } })] },

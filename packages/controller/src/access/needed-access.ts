@@ -1,5 +1,5 @@
 import { type Access, accessesOf, type PolicyRule } from "./access.ts";
-import type { Permissions } from "./least-permissions.ts";
+import { type Permissions, relatedVerbs } from "./least-permissions.ts";
 import type { ReconcileFunctionSpec } from "../function/reconcile-function.ts";
 
 /** A kind with changes that wake a function's keys, in all namespaces or in the listed ones. */
@@ -76,6 +76,13 @@ const childRules = ({ group, plural }: FollowedKind): readonly PolicyRule[] => [
   { apiGroups: [group], resources: [plural], verbs: ["get", "list", "create", "patch", "delete"] },
 ];
 
+/** Rules for the objects that a called function gets beside an object: the gateway reads them as the function's account. */
+const relatedRules = ({ group, plural, names }: Watched): readonly PolicyRule[] => [
+  { apiGroups: [group], resources: [plural], verbs: relatedVerbs(names) },
+];
+
+type Watched = NonNullable<ReconcileFunctionSpec["watches"]>[number];
+
 /** A kind, and the rules for the gateway's requests about its objects, in the namespaces of the kind. */
 export interface GatewayRules {
   readonly kind: FollowedKind;
@@ -83,21 +90,28 @@ export interface GatewayRules {
 }
 
 /**
- * The rules for what the gateway does as the ServiceAccount of a called function: with the objects of its kind, and with
- * their children. These are in the namespaces of the owned kind, or else in those of their parents.
+ * The rules for what the gateway does as the ServiceAccount of a called function: with the objects of its kind, with
+ * their children, and with the related objects. These are in the namespaces of their own kind, or else in those of `for`.
  */
 export function rulesOfCalled({
   for: kind,
   owns = [],
+  watches = [],
   webhook,
 }: ReconcileFunctionSpec): readonly GatewayRules[] {
-  const children = webhook?.composes === true ? owns : [];
+  const own = { kind, rules: gatewayRules(kind) };
+  if (webhook?.composes !== true) return [own];
+  const within = ({ group, plural, namespaces = kind.namespaces }: FollowedKind): FollowedKind => ({
+    group,
+    plural,
+    ...(namespaces !== undefined && { namespaces }),
+  });
   return [
-    { kind, rules: gatewayRules(kind) },
-    ...children.map(({ group, plural, namespaces = kind.namespaces }) => {
-      const owned = { group, plural, ...(namespaces !== undefined && { namespaces }) };
-      return { kind: owned, rules: childRules(owned) };
-    }),
+    own,
+    ...owns.map((owned) => ({ kind: within(owned), rules: childRules(owned) })),
+    ...watches
+      .filter(({ related }) => related === true)
+      .map((related) => ({ kind: within(related), rules: relatedRules(related) })),
   ];
 }
 

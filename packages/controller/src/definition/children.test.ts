@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { KubeObject, ResourceRef } from "../object/object-client.ts";
-import { observedChildren } from "./children.ts";
+import { observedObjects } from "./children.ts";
 
 const child = (apiVersion: string, kind: string, name: string, namespace?: string): KubeObject => ({
   apiVersion,
@@ -29,7 +29,7 @@ it("a child is found by group, kind, name and the namespace of its parent", () =
     child("v1", "Service", "b", "web"),
     child("v1", "Service", "a", "web"),
   ];
-  const children = observedChildren(all, "web");
+  const children = observedObjects(all, "web");
   expect(children.all).toBe(all);
   expect(children.get(service, "a")).toBe(all[4]);
   expect(children.get(knative, "a")).toBe(all[0]);

@@ -84,44 +84,53 @@ export type SettledChild = Readonly<Omit<z.input<typeof settledChildSchema>, "ob
 /** A child: only its object, or its object with settings. */
 export type Child = ChildObject | SettledChild;
 
-/** The children of an object as they exist, of all kinds that the controller owns. */
-export interface ObservedChildren {
+/** Objects as they were read for a run: the children of all owned kinds, or the related objects. */
+export interface ObservedObjects {
   readonly all: readonly KubeObject[];
-  /** A child by its kind and name, in the namespace of its parent. */
+  /** Those of a kind. */
+  of(ref: ResourceRef): readonly KubeObject[];
+  /** One by its kind and name, in the namespace of the run's object. */
   get(ref: ResourceRef, name: string): KubeObject | undefined;
 }
 
-/** @param namespace of the parent; undefined if it is cluster-scoped. */
-export const observedChildren = (
+/** @param namespace of the run's object; undefined if it is cluster-scoped. */
+export const observedObjects = (
   all: readonly KubeObject[],
   namespace: string | undefined,
-): ObservedChildren => ({
+): ObservedObjects => ({
   all,
-  get: ({ group, version, kind, namespaced }, name) => {
-    const apiVersion = group === "" ? version : `${group}/${version}`;
-    return all.find(
-      (child) =>
-        child.apiVersion === apiVersion &&
-        child.kind === kind &&
-        child.metadata.name === name &&
-        (!namespaced || namespace === undefined || child.metadata.namespace === namespace),
-    );
-  },
+  of: (ref) => all.filter((object) => isOf(object, ref)),
+  get: (ref, name) =>
+    all.find(
+      (object) =>
+        isOf(object, ref) &&
+        object.metadata.name === name &&
+        (!ref.namespaced || namespace === undefined || object.metadata.namespace === namespace),
+    ),
 });
+
+const isOf = (object: KubeObject, { group, version, kind }: ResourceRef): boolean =>
+  object.kind === kind && object.apiVersion === (group === "" ? version : `${group}/${version}`);
 
 /** The argument of `compose`: the object as it was read, and what exists for it. It has no client: compose only decides. */
 export interface ComposeContext<R extends Resource> extends Pick<
   ReconcileContext<R>,
   "key" | "metadata" | "spec" | "status" | "object" | "log" | "now" | "signal"
 > {
-  readonly children: ObservedChildren;
+  /** The children that exist. */
+  readonly children: ObservedObjects;
+  /** The related objects that exist, of the kinds that the controller declares as `related`. */
+  readonly related: ObservedObjects;
 }
+
+/** What exists for an object, as it was read for one run. */
+export type Observed = Pick<ComposeContext<Resource>, "children" | "related">;
 
 /** The argument of `compose` in a run with this context. */
 export const composeContext = <R extends Resource>(
   { key, metadata, spec, status, object, log, now, signal }: ReconcileContext<R>,
-  children: ObservedChildren,
-): ComposeContext<R> => ({ key, metadata, spec, status, object, log, now, signal, children });
+  { children, related }: Observed,
+): ComposeContext<R> => ({ key, metadata, spec, status, object, log, now, signal, children, related });
 
 /** What should exist for an object. */
 export interface ComposeResult<R extends Resource> extends Pick<

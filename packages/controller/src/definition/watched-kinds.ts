@@ -21,10 +21,35 @@ export interface OwnedKind extends Predicates {
 }
 
 /** Another kind: a change of one of its objects wakes the controller's objects that it affects. */
-export interface WatchedKind extends Predicates {
+export type WatchedKind = WakingKind | RelatedKind;
+
+/** A kind with objects that only wake others. */
+export interface WakingKind extends Predicates {
   readonly kind: Kind;
   /** How the objects that a watched object affects are found: declared, or by the function's code in a separate job. */
   readonly names: NamesDeclaration | NamesInCode;
+  readonly related?: false;
+}
+
+/** A kind with objects that `compose` gets. They are read live, and a change of one wakes the objects that got it. */
+export interface RelatedKind extends Predicates {
+  readonly kind: Kind;
+  /** Which of its objects an object gets: those that affect it by this declaration, or those that the code names. */
+  readonly names: NamesDeclaration | RelatedInCode;
+  readonly related: true;
+}
+
+/**
+ * Returns the names of the objects of a related kind that an object gets: in its own namespace, or `namespace/name` if it
+ * is cluster-scoped. A change of any object of the kind in that namespace wakes the object.
+ */
+export type RelatedInCode = (object: NamingObject) => readonly string[];
+
+/** The object that names others, as it was read. Its spec and status are parsed by the schemas of its kind. */
+export interface NamingObject {
+  readonly metadata: ObjectMetadata;
+  readonly spec: unknown;
+  readonly status: unknown;
 }
 
 /**
@@ -43,10 +68,12 @@ export interface NamesContext {
 }
 
 /** A watched kind with `names` in the function's code. */
-export type WatchedInCode = WatchedKind & { readonly names: NamesInCode };
+export type WatchedInCode = WakingKind & { readonly names: NamesInCode };
 
 export const hasNamesInCode = (watched: WatchedKind): watched is WatchedInCode =>
-  typeof watched.names === "function";
+  watched.related !== true && typeof watched.names === "function";
+
+export const isRelated = (watched: WatchedKind): watched is RelatedKind => watched.related === true;
 
 /** @throws InvalidControllerError if one kind has two functions in code: both would use the same queue. */
 export function checkedWatches(controller: string, watches: readonly WatchedKind[]): readonly WatchedKind[] {

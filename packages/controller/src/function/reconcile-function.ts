@@ -9,7 +9,7 @@ import {
 } from "./deployment-declarations.ts";
 import { functionStatus } from "./function-status.ts";
 import { defineResource } from "../resource/resource.ts";
-import { watchedKind, ownedKind, kind, predicates, namesDeclaration } from "./watched-kind-declaration.ts";
+import { ownedKind, watchedByName, watchedKind } from "./watched-kind-declaration.ts";
 
 const campaign = z.strictObject({
   name: z.string().min(1).max(63).meta({ description: "Another name begins another campaign." }),
@@ -49,13 +49,9 @@ export const ReconcileFunction = defineResource({
       owns: z.array(ownedKind).max(50).optional().meta({
         description: "Kinds with objects that affect their controller owner, if it is of the kind `for`.",
       }),
-      watches: z
-        .array(z.strictObject({ ...kind, ...predicates, names: namesDeclaration }))
-        .max(50)
-        .optional()
-        .meta({
-          description: "Other kinds; `names` finds the objects of `for` that an object of them affects.",
-        }),
+      watches: z.array(watchedByName).max(50).optional().meta({
+        description: "Other kinds; `names` finds the objects of `for` that an object of them affects.",
+      }),
       hooks: z.array(hookDeclaration).max(20).optional().meta({
         description: "Events from outside the cluster that affect objects of the kind `for`.",
       }),

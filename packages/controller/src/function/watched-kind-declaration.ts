@@ -79,9 +79,14 @@ export const namesDeclaration = z.strictObject({
   ),
   selectedBy: path("The path of a label selector in the objects of `for`: a matching object affects them."),
   all: z.literal(true).optional().meta({ description: "It affects every object of `for`." }),
-  code: z.literal(true).optional().meta({
-    description: "The function's code finds the objects that it affects, in a separate job.",
-  }),
+  code: z
+    .literal(true)
+    .optional()
+    .meta({
+      description:
+        "The function's code finds the objects that it affects, in a separate job. With `related`, it names the objects " +
+        "that it reads, and each object of the kind affects all in its namespace.",
+    }),
   acrossNamespaces: z
     .boolean()
     .optional()
@@ -89,6 +94,18 @@ export const namesDeclaration = z.strictObject({
       description:
         "Also accept namespace/name and names of cluster-scoped objects, and apply selectors and `all` to all " +
         "namespaces. Users that may write an object in one namespace can then cause runs in others.",
+    }),
+});
+
+export const watchedByName = watchedKind.extend({
+  names: namesDeclaration,
+  related: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        "True if a function that declares children gets the objects that affect an object, with it. They are read with " +
+        "the function's permissions, also Secrets.",
     }),
 });
 

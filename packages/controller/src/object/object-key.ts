@@ -41,7 +41,8 @@ export function parseObjectKey(text: string): ObjectKey {
 }
 
 /** The key of an object with a name that others have chosen; undefined if it cannot be one. */
-export const tryObjectKey = (name: ObjectName): ObjectKey | undefined => keyUnlessInvalid(() => objectKey(name));
+export const tryObjectKey = (name: ObjectName): ObjectKey | undefined =>
+  keyUnlessInvalid(() => objectKey(name));
 
 /** Parses a key from text that other programs may have written; undefined if it is not a key. */
 export const tryParseObjectKey = (text: string): ObjectKey | undefined =>

@@ -1,4 +1,5 @@
 import type { LabelRequirement, LabelSelector } from "@drover/controller";
+import { z } from "zod";
 
 export type { LabelRequirement, LabelSelector } from "@drover/controller";
 
@@ -21,6 +22,25 @@ export function selectorQuery(selector: LabelSelector): string {
     .sort()
     .join(",");
 }
+
+const requirement = z.union([
+  z.object({ key: z.string(), operator: z.enum(["In", "NotIn"]), values: z.array(z.string()) }),
+  z.object({ key: z.string(), operator: z.enum(["Exists", "DoesNotExist"]) }),
+]);
+const selector = z.strictObject({
+  matchLabels: z.record(z.string(), z.string()).optional(),
+  matchExpressions: z.array(requirement).optional(),
+});
+const selecting = z.union([
+  selector,
+  z.record(z.string(), z.string()).transform((matchLabels): LabelSelector => ({ matchLabels })),
+]);
+
+/**
+ * The selector that a field of an object is: a `meta/v1` LabelSelector, or a map of labels, as in a Service; undefined if
+ * it is neither. An empty one selects everything.
+ */
+export const labelSelectorIn = (value: unknown): LabelSelector | undefined => selecting.safeParse(value).data;
 
 const valueOf = (labels: Labels, name: string): string | undefined =>
   Object.hasOwn(labels, name) ? labels[name] : undefined;

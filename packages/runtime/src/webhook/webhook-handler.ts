@@ -6,7 +6,7 @@ import {
   type Controller,
   type Log,
   messageOf,
-  observedChildren,
+  observedObjects,
   parseObjectKey,
   type ReconcileContext,
   type Resource,
@@ -130,11 +130,11 @@ const successes: readonly Result["outcome"][] = ["done", "composed", "finalized"
 
 async function callController<R extends Resource>(
   controller: Controller<R>,
-  { type, children }: Call,
+  call: Call,
   context: ReconcileContext<R>,
 ): Promise<Result> {
-  if (type === "dev.drover.compose.v2") return composeFor(controller, children ?? [], context);
-  if (type === "dev.drover.finalize.v2") {
+  if (call.type === "dev.drover.compose.v2") return composeFor(controller, call, context);
+  if (call.type === "dev.drover.finalize.v2") {
     await controller.finalize(context);
     context.signal.throwIfAborted();
     return { outcome: "finalized" };
@@ -148,7 +148,7 @@ async function callController<R extends Resource>(
 /** @throws TerminalError if the controller declares no children. */
 async function composeFor<R extends Resource>(
   { for: resource, name, compose }: Controller<R>,
-  children: NonNullable<Call["children"]>,
+  { children = [], related = [] }: Call,
   context: ReconcileContext<R>,
 ): Promise<Result> {
   if (compose === undefined)
@@ -156,7 +156,11 @@ async function composeFor<R extends Resource>(
       `${name} declares no children. Leave out spec.webhook.composes, or define it with composeController.`,
       { reason: "NotComposed" },
     );
-  const observed = observedChildren(children, context.metadata.namespace);
+  const { namespace } = context.metadata;
+  const observed = {
+    children: observedObjects(children, namespace),
+    related: observedObjects(related, namespace),
+  };
   const returned = await compose(composeContext(context, observed));
   context.signal.throwIfAborted();
   const { children: declared, ...rest } = returned;

@@ -18,6 +18,7 @@ import {
 } from "./clusters.contract.ts";
 import { memoryContract } from "./memory.contract.ts";
 import { othersContract } from "./others.contract.ts";
+import { relatedContract } from "./related.contract.ts";
 import {
   controllerOfWebsites,
   kinds,
@@ -26,7 +27,7 @@ import {
   website,
   websiteKind,
   websites,
-} from "./website.fixture.ts";
+} from "../website.fixture.ts";
 
 /** The promises of a composed controller, with any API server. The tests read there with a client of their own. */
 export function composeContract(servers: () => Servers): void {
@@ -551,5 +552,6 @@ export function composeContract(servers: () => Servers): void {
   });
 
   othersContract(servers);
+  relatedContract(servers);
   memoryContract(servers);
 }

@@ -15,7 +15,7 @@ import {
   outcomes,
   type Servers,
 } from "./clusters.contract.ts";
-import { controllerOfWebsites, kinds, website, websiteKind } from "./website.fixture.ts";
+import { controllerOfWebsites, kinds, website, websiteKind } from "../website.fixture.ts";
 
 /** The promises of a composed controller while other clients write, and while one child waits for another. */
 export function othersContract(servers: () => Servers): void {

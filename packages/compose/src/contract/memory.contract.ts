@@ -12,7 +12,7 @@ import {
   makeReady,
   type Servers,
 } from "./clusters.contract.ts";
-import { controllerOfWebsites, website } from "./website.fixture.ts";
+import { controllerOfWebsites, website } from "../website.fixture.ts";
 
 /** What a process remembers of children, what survives it, and what it must not take for a change of others. */
 export function memoryContract(servers: () => Servers): void {

@@ -2,8 +2,8 @@ import { type Child, type ChildObject, objectKey } from "@drover/controller";
 import { connect, type KubeObject } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
 import { expect, onTestFinished } from "vitest";
-import type { ComposeDefinition } from "./compose-controller.ts";
-import { controllerOfWebsites, kinds, type Website, website, websiteKind } from "./website.fixture.ts";
+import type { ComposeDefinition } from "../compose-controller.ts";
+import { controllerOfWebsites, kinds, type Website, website, websiteKind } from "../website.fixture.ts";
 
 export const key = objectKey({ namespace: "default", name: "a" });
 export const configMap = (data: Readonly<Record<string, string>>, name = "a"): ChildObject => ({
