@@ -137,10 +137,12 @@ const ownedKind = ({
   plural,
   scope,
   copies = false,
+  acrossNamespaces = false,
   namespaces,
 }: NonNullable<ReconcileFunctionSpec["owns"]>[number]): OwnedKind => ({
   kind: { group, version, kind, plural, scope },
   copies,
+  acrossNamespaces,
   ...(namespaces !== undefined && { namespaces }),
 });
 

@@ -385,6 +385,22 @@ describe("a function that declares children", () => {
     });
   });
 
+  it("elsewhere are deleted before their parent is gone, also if the function finalizes nothing", async () => {
+    work({ ...composes, owns: owns.map((owned) => ({ ...owned, acrossNamespaces: true })) });
+    const { metadata, ...rest } = page("far", "1");
+    answersWith({ ...rest, metadata: { ...metadata, namespace: "default" } });
+    const name = await due();
+    await settled(1);
+    const far = objectKey({ namespace: "default", name: "far" });
+    expect(await client.get(builtin.configMap, far)).toMatchObject({ data: { text: "1" } });
+    await client.delete(ref, keyOf(name));
+    await wake(name, "1000000");
+    await settled(2);
+    expect(await client.get(ref, keyOf(name))).toBeUndefined();
+    expect(await client.get(builtin.configMap, far)).toBeUndefined();
+    expect(fn.calls.map(({ call: { type } }) => type)).toEqual(["dev.drover.compose.v2"]);
+  });
+
   it("finalizes, and leaves those behind that outlive their parent", async () => {
     work({ ...composes, finalizes: true });
     fn.answer = (call, response) =>

@@ -71,7 +71,8 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
     isWokenByOthers: fn.isWokenByOthers,
     controllerFor(run) {
       const call = functionCaller(calling, run, Date.now() + own.timeout, parts);
-      const base = controllerFrom({ ...definition, ...actions(fn, call) });
+      const needsFinalizer = fn.finalizes || composer?.needsFinalizer === true;
+      const base = controllerFrom({ ...definition, ...actions(fn, needsFinalizer, call) });
       return composer === undefined ? base : composed(base, composer, call);
     },
   });
@@ -178,9 +179,16 @@ const functionCaller =
     }
   };
 
-/** A controller of a function that declares children: the gateway makes them. */
+/**
+ * A controller of a function that declares children: the gateway makes them, and deletes those that the garbage collector
+ * does not.
+ */
 const composed = (base: Controller, composer: Composer<Resource>, call: Caller): Controller => ({
   ...base,
+  async finalize(context) {
+    await base.finalize(context);
+    await composer.finalize(context);
+  },
   reconcile: (context) =>
     composer.reconcile(context, async (observed) => {
       const { children = [], ...result } = await call("dev.drover.compose.v2", context, observed);
@@ -197,13 +205,13 @@ const resultOf = ({ status, conditions, account, requeueAfter }: Success) => ({
 });
 
 /** The controller's actions. The runtime calls them after it has read the object and added the finalizer. */
-function actions({ finalizes }: WebhookFunction, call: Caller) {
+function actions({ finalizes }: WebhookFunction, needsFinalizer: boolean, call: Caller) {
   const reconcile = async (context: ReconcileContext<Resource>) => {
     return resultOf(await call("dev.drover.reconcile.v2", context));
   };
-  if (!finalizes) return { reconcile };
+  if (!needsFinalizer) return { reconcile };
   const finalize = async (context: ReconcileContext<Resource>): Promise<void> => {
-    await call("dev.drover.finalize.v2", context);
+    if (finalizes) await call("dev.drover.finalize.v2", context);
   };
   return { reconcile, finalize };
 }

@@ -29,7 +29,13 @@ const { metadata } = await client.create(builtin.secret, {
 const labels = childLabels("websites", metadata);
 const fieldManager = "drover.dev/websites";
 const owns = [kind, builtin.deployment].map((ref) => ({ kind: kindOf(ref) }));
-const parent = { metadata, owns, labels, parent: "Website.example.com/a" };
+const parent = {
+  metadata,
+  owns,
+  labels,
+  parent: "Website.example.com/a",
+  parentElsewhere: "Website.example.com/default/a",
+};
 const run: ObjectClient = client.guarded({
   beforeWrite: () => undefined,
   fieldManager,

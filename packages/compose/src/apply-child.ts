@@ -82,7 +82,7 @@ export async function applyChild(
 
 async function create(context: ApplyContext, child: DesiredChild): Promise<ChildReport> {
   const object = await applyUnlessTaken(context, child);
-  if (child.deletion === "Delete" && !isControlledBy(object.metadata, context.metadata)) return taken(object);
+  if (child.isOwned && !isControlledBy(object.metadata, context.metadata)) return taken(object);
   if (isOnlyOf(context, object)) return { did: "created", object };
   // Another client has created an object of this name since it was looked for: our fields are taken back.
   const { name, namespace } = object.metadata;
@@ -132,12 +132,20 @@ async function adopt(context: ApplyContext, child: DesiredChild, live: KubeObjec
   const parent = parentIn(live);
   const mayAdopt =
     controllerOf(live.metadata) === undefined &&
-    (parent === undefined ? child.adopt : parent === context.parent && isRetained(live, context.labels));
+    (parent === undefined
+      ? child.adopt
+      : parent === parentFor(context, live) && isRetained(live, context.labels));
   if (!mayAdopt) return taken(live);
   const object = await applyUnlessTaken(context, child, { live, force: true });
-  const isOther = controllerOf(object.metadata)?.uid !== context.metadata.uid && child.deletion === "Delete";
+  const isOther = child.isOwned && controllerOf(object.metadata)?.uid !== context.metadata.uid;
   return isOther ? taken(object) : { did: "adopted", object };
 }
+
+/** The parent as a child of it names it in the annotation, where the object is. */
+const parentFor = ({ metadata, parent, parentElsewhere }: ApplyContext, live: KubeObject): string =>
+  metadata.namespace === undefined || metadata.namespace === live.metadata.namespace
+    ? parent
+    : parentElsewhere;
 
 function taken(live: KubeObject): ChildReport {
   const controller = controllerOf(live.metadata);
@@ -239,11 +247,11 @@ async function apply(
   child: DesiredChild,
   { live, correction, ...options }: ApplyChildOptions = {},
 ): Promise<KubeObject> {
-  const { ref, deletion } = child;
+  const { ref, isOwned } = child;
   const declared = correction === undefined ? child.object : withCorrection(child.object, correction);
   const uid = live === undefined ? {} : { uid: live.metadata.uid };
   const object = { ...declared, metadata: { ...declared.metadata, ...uid } };
-  const applied = await client.apply(ref, object, { ...options, owned: deletion === "Delete", signal });
+  const applied = await client.apply(ref, object, { ...options, owned: isOwned, signal });
   if (options.dryRun !== true) comparison.applied(child, applied, correction);
   return applied;
 }

@@ -9,7 +9,7 @@ import {
   RetryError,
   settledChildSchema,
 } from "@drover/controller";
-import { apiVersionOf, type NewObject, refOf, type ResourceRef } from "@drover/kube";
+import { apiVersionOf, type NewObject, refOf } from "@drover/kube";
 import { z } from "zod";
 import { childId, type DesiredChild, titleOf } from "./child.ts";
 import { type ChildLabels, withMarks } from "./marks.ts";
@@ -19,8 +19,10 @@ export interface Parent {
   readonly metadata: ObjectMetadata;
   readonly owns: readonly OwnedKind[];
   readonly labels: ChildLabels;
-  /** The parent as `parentText`. */
+  /** The parent as `parentText`, for a child in the same namespace. */
   readonly parent: string;
+  /** The same for a child elsewhere. */
+  readonly parentElsewhere: string;
 }
 
 /**
@@ -50,28 +52,32 @@ function checkedChild(parent: Parent, child: Child, where: string): DesiredChild
   const parsed = settledChildSchema.safeParse(given);
   if (!parsed.success) throw invalid(where, `is not valid: ${z.prettifyError(parsed.error)}`);
   const { object, ...policies } = parsed.data;
-  const ref = ownedRef(parent, object, where);
-  const namespace = namespaceOf(parent, ref, object.metadata, where);
+  const owned = ownedKind(parent, object, where);
+  const ref = refOf(owned.kind);
+  const namespace = namespaceOf(parent, owned, object.metadata, where);
   const metadata = { ...object.metadata, ...(namespace !== undefined && { namespace }) };
   const plain =
     ref.group === "" && ref.kind === "Secret" ? withData({ ...object, metadata }) : { ...object, metadata };
-  return {
-    ref,
-    key: keyIn(metadata, where),
-    ...policies,
-    ...withMarks(plain, parent, policies.deletion),
+  const isElsewhere = parent.metadata.namespace !== undefined && namespace !== parent.metadata.namespace;
+  const isOwned = policies.deletion === "Delete" && !isElsewhere;
+  const marks = {
+    labels: parent.labels,
+    deletion: policies.deletion,
+    ...(!isOwned && { parent: isElsewhere ? parent.parentElsewhere : parent.parent }),
   };
+  return { ref, key: keyIn(metadata, where), isOwned, ...policies, ...withMarks(plain, marks) };
 }
 
 /** JavaScript code may return anything. */
 const isSettled = (child: unknown): boolean =>
   typeof child === "object" && child !== null && "object" in child;
 
-function ownedRef({ owns }: Parent, { apiVersion, kind }: ChildObject, where: string): ResourceRef {
-  const refs = owns.map(({ kind: owned }) => refOf(owned));
-  const found = refs.find((ref) => ref.kind === kind && apiVersionOf(ref) === apiVersion);
+function ownedKind({ owns }: Parent, { apiVersion, kind }: ChildObject, where: string): OwnedKind {
+  const found = owns.find(
+    (owned) => owned.kind.kind === kind && apiVersionOf(refOf(owned.kind)) === apiVersion,
+  );
   if (found !== undefined) return found;
-  const all = refs.map((ref) => `${apiVersionOf(ref)} ${ref.kind}`).join(", ");
+  const all = owns.map((owned) => `${apiVersionOf(refOf(owned.kind))} ${owned.kind.kind}`).join(", ");
   throw invalid(
     where,
     `is of the kind ${apiVersion} ${kind}, which the controller does not own. It owns ${all}.`,
@@ -80,13 +86,16 @@ function ownedRef({ owns }: Parent, { apiVersion, kind }: ChildObject, where: st
 
 function namespaceOf(
   { metadata: parent }: Parent,
-  ref: ResourceRef,
+  { kind: { kind, scope }, acrossNamespaces = false, namespaces }: OwnedKind,
   { namespace }: { readonly namespace?: string | undefined },
   where: string,
 ): string | undefined {
-  if (!ref.namespaced && parent.namespace !== undefined)
-    throw invalid(where, `is cluster-scoped, and its parent is not: a ${ref.kind} cannot be its child.`);
-  if (!ref.namespaced) {
+  if (scope === "Cluster" && parent.namespace !== undefined && !acrossNamespaces)
+    throw invalid(
+      where,
+      `is cluster-scoped, and its parent is not: set acrossNamespaces in owns for ${kind}, or declare another child.`,
+    );
+  if (scope === "Cluster") {
     if (namespace === undefined) return undefined;
     throw invalid(where, `is cluster-scoped: leave out its namespace, ${namespace}.`);
   }
@@ -94,9 +103,16 @@ function namespaceOf(
   if (wanted === undefined)
     throw invalid(where, "needs metadata.namespace, since its parent is cluster-scoped.");
   if (parent.namespace === undefined || wanted === parent.namespace) return wanted;
+  if (!acrossNamespaces)
+    throw invalid(
+      where,
+      `is in the namespace ${wanted}, and its parent is in ${parent.namespace}: leave namespace out, or set acrossNamespaces ` +
+        `in owns for ${kind}.`,
+    );
+  if (namespaces === undefined || namespaces.includes(wanted)) return wanted;
   throw invalid(
     where,
-    `is in the namespace ${wanted}, and its parent is in ${parent.namespace}: leave namespace out.`,
+    `is in the namespace ${wanted}, which is not among the namespaces in owns for ${kind}.`,
   );
 }
 

@@ -6,6 +6,11 @@ import type { z } from "zod";
 export interface DesiredChild extends Readonly<Omit<z.output<typeof settledChildSchema>, "object">> {
   readonly ref: ResourceRef;
   readonly key: ObjectKey;
+  /**
+   * True if it has an owner reference, and so is deleted with its parent by the garbage collector. Otherwise it names its
+   * parent in an annotation: it outlives its parent, or Kubernetes does not allow an owner in another namespace.
+   */
+  readonly isOwned: boolean;
   /** The object with namespace and Drover's marks, as it is applied. */
   readonly object: NewObject;
   /** Identifies what the function has declared: see `appliedAnnotation`. */

@@ -14,7 +14,7 @@ import { openComposer } from "./composer.ts";
 /** An author's definition of a controller that declares children. */
 export interface ComposeDefinition<R extends Resource> extends Omit<
   ControllerDefinition<R>,
-  "reconcile" | "finalize" | "needsFinalizer" | "whileDeleting"
+  "reconcile" | "whileDeleting"
 > {
   readonly owns: NonNullable<ControllerDefinition<R>["owns"]>;
   /** Kinds with objects that `compose` reads. */
@@ -45,9 +45,17 @@ export type RelatedNames<R extends Resource> = (
  * @throws InvalidControllerError with the field, the problem and the accepted values.
  */
 export function composeController<R extends Resource>(definition: ComposeDefinition<R>): Controller<R> {
-  const { related = [], watches = [] } = definition;
+  const { related = [], watches = [], owns, finalize } = definition;
+  const mayBeUnowned = owns.some(({ acrossNamespaces }) => acrossNamespaces === true);
   const own: Controller<R> = controllerFrom<R>({
     ...definition,
+    ...((finalize !== undefined || mayBeUnowned) && {
+      async finalize(context) {
+        await finalize?.call(definition, context);
+        await composer.finalize(context);
+      },
+    }),
+    ...(mayBeUnowned && { needsFinalizer: () => true }),
     watches: [...watches, ...related.map((one) => ({ ...one, related: true }) as RelatedKind)],
     reconcile: (context) =>
       composer.reconcile(context, (observed) => definition.compose(composeContext(context, observed))),

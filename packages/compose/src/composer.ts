@@ -11,14 +11,16 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   type Resource,
+  RetryAfterError,
   RetryError,
 } from "@drover/controller";
-import type { KubeObject } from "@drover/kube";
+import { isControlledBy, type KubeObject } from "@drover/kube";
 import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
+import { titleOf } from "./child.ts";
 import { checkedChildren } from "./checked-children.ts";
 import { announcementsOf, contestAfter, failureOf, readiness } from "./compose-outcome.ts";
-import { childLabels } from "./marks.ts";
+import { childLabels, deletionOf } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
 import { pruneChildren } from "./prune.ts";
 import { readRelated } from "./read-related.ts";
@@ -31,6 +33,17 @@ export interface Composer<R extends Resource> {
     context: ReconcileContext<R>,
     compose: (observed: Observed) => Promise<ComposeResult<R>> | ComposeResult<R>,
   ): Promise<ReconcileResult<R>>;
+  /**
+   * True if children may have no owner reference although they are deleted with their parent: then the parent needs a
+   * finalizer, and `finalize` when it is deleted.
+   */
+  readonly needsFinalizer: boolean;
+  /**
+   * Deletes or releases the children without owner reference, as their `deletion` says.
+   *
+   * @throws RetryAfterError while one of them still exists.
+   */
+  finalize(context: ReconcileContext<R>): Promise<void>;
 }
 
 /** A composer, for callers that define the controller themselves. */
@@ -38,6 +51,8 @@ export function openComposer<R extends Resource>(controller: ComposedController<
   const comparison = openComparison();
   return {
     reconcile: (context, compose) => composeOnce({ context, controller, comparison }, compose),
+    needsFinalizer: controller.owns.some(({ acrossNamespaces }) => acrossNamespaces === true),
+    finalize: (context) => removeUnowned({ context, controller, comparison }),
   };
 }
 
@@ -74,6 +89,28 @@ async function composeOnce<R extends Resource>(
   for (const each of announcementsOf(applied, pruned)) announce(each);
   if (failure !== undefined) throw failure;
   return withConditions(run, result, applied);
+}
+
+/** How soon a run looks again for children that do not go: the deletion of the last one causes a run in any case. */
+const removalInterval = "1m" as const;
+
+async function removeUnowned<R extends Resource>(run: ComposeRun<R>): Promise<void> {
+  const applying = applyContext(run);
+  const unowned = async () => {
+    const observed = await observeChildren(applying, { isLive: true });
+    return new Map(
+      [...observed].filter(([, { object }]) => !isControlledBy(object.metadata, applying.metadata)),
+    );
+  };
+  const pruned = await pruneChildren(applying, [], await unowned());
+  for (const each of announcementsOf({ children: [], later: [] }, pruned)) run.context.announce(each);
+  const left = [...(await unowned()).values()].filter(({ object }) => deletionOf(object) === "Delete");
+  if (left.length === 0) return;
+  const titles = left.map(({ ref, object }) => titleOf(ref, object)).join(", ");
+  throw new RetryAfterError(`These children are being deleted: ${titles}. Look at their finalizers.`, {
+    after: removalInterval,
+    reason: "ChildrenNotDeleted",
+  });
 }
 
 /** @throws RetryError `InvalidResult`: JavaScript code may return anything. */
@@ -117,6 +154,7 @@ const applyContext = <R extends Resource>({
   owns: controller.owns,
   labels: childLabels(controller.name, context.metadata),
   parent: parentText(controller.for, context.metadata.name),
+  parentElsewhere: parentText(controller.for, context.key),
   fieldManager: fieldManagerOf(controller.name),
   comparison,
   now: context.now,

@@ -27,20 +27,23 @@ export const allMarks = {
   annotations: [appliedAnnotation, deletionAnnotation, correctedAnnotation, parentAnnotation],
 } as const;
 
-/**
- * The object with Drover's marks, and the hash among them.
- *
- * @param parent as `parentText`.
- */
+/** What marks a child: `parent` is its parent as `parentText`, if it has no owner reference. */
+interface Marks {
+  readonly labels: ChildLabels;
+  readonly deletion: DesiredChild["deletion"];
+  readonly parent?: string;
+}
+
+/** The object with Drover's marks, and the hash among them. */
 export function withMarks(
   object: NewObject,
-  { labels, parent }: { readonly labels: ChildLabels; readonly parent: string },
-  deletion: DesiredChild["deletion"],
+  { labels, deletion, parent }: Marks,
 ): { readonly object: NewObject; readonly hash: string } {
   const { metadata } = object;
   const annotations = {
     ...metadata.annotations,
-    ...(deletion !== "Delete" && { [deletionAnnotation]: deletion, [parentAnnotation]: parent }),
+    ...(deletion !== "Delete" && { [deletionAnnotation]: deletion }),
+    ...(parent !== undefined && { [parentAnnotation]: parent }),
   };
   const marked = {
     ...object,
@@ -66,8 +69,8 @@ export function deletionOf({ metadata }: KubeObject): DesiredChild["deletion"] {
 }
 
 /**
- * True if the object is a child of this parent that this controller has made. A child that outlives its parent has no
- * owner reference, since the garbage collector would delete it.
+ * True if the object is a child of this parent that this controller has made. Some children have no owner reference: the
+ * garbage collector would delete one that outlives its parent, and one in another namespace at once.
  */
 export const isChild = (
   object: KubeObject,
@@ -75,7 +78,8 @@ export const isChild = (
   parent: Pick<ObjectMetadata, "uid">,
 ): boolean =>
   (isControlledBy(object.metadata, parent) ||
-    (deletionOf(object) !== "Delete" && controllerOf(object.metadata) === undefined)) &&
+    ((deletionOf(object) !== "Delete" || parentIn(object) !== undefined) &&
+      controllerOf(object.metadata) === undefined)) &&
   Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value);
 
 /** The parent that a child without owner reference names, as `parentText`; undefined if it names none. */

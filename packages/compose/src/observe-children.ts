@@ -1,31 +1,34 @@
-import type { ObjectMetadata } from "@drover/controller";
-import { isApiError, keyOf, type KubeObject, refOf, type ResourceRef } from "@drover/kube";
+import type { ObjectMetadata, OwnedKind } from "@drover/controller";
+import {
+  isApiError,
+  keyOf,
+  type KubeObject,
+  listAll,
+  refOf,
+  type ResourceRef,
+  selectorQuery,
+} from "@drover/kube";
 import { childId, type ObservedChild } from "./child.ts";
 import type { ApplyContext } from "./apply-child.ts";
 import { isChild } from "./marks.ts";
 
 /**
  * Finds the children that this controller has made for the object, of all kinds that it owns. In a run that has cached
- * lists, this needs no request.
+ * lists, this needs no request, unless `isLive` is set.
  */
-export async function observeChildren({
-  client,
-  metadata,
-  owns,
-  labels,
-  signal,
-}: ApplyContext): Promise<ReadonlyMap<string, ObservedChild>> {
+export async function observeChildren(
+  { client, metadata, owns, labels, signal }: ApplyContext,
+  { isLive = false }: { readonly isLive?: boolean } = {},
+): Promise<ReadonlyMap<string, ObservedChild>> {
   const found = await Promise.all(
     owns.flatMap((owned) => {
       const ref = refOf(owned.kind);
-      return namespacesOf(metadata, ref, owned.namespaces).map(async (namespace) => {
-        const objects = await client
-          .find(ref, {
-            ...(namespace !== undefined && { namespace }),
-            selector: { matchLabels: labels },
-            signal,
-          })
-          .catch(unlessServed);
+      return namespacesOf(metadata, ref, owned).map(async (namespace) => {
+        const selector = { matchLabels: labels };
+        const found = isLive
+          ? listAll(client, ref, { namespace, labelSelector: selectorQuery(selector), signal })
+          : client.find(ref, { namespace, selector, signal });
+        const objects = await found.catch(unlessServed);
         return objects
           .filter((object) => isChild(object, labels, metadata))
           .map((object) => ({ ref, key: keyOf(object), object }));
@@ -39,10 +42,11 @@ export async function observeChildren({
 function namespacesOf(
   parent: ObjectMetadata,
   { namespaced }: ResourceRef,
-  declared: readonly string[] | undefined,
+  { namespaces, acrossNamespaces = false }: OwnedKind,
 ): readonly (string | undefined)[] {
   if (!namespaced) return [undefined];
-  return parent.namespace === undefined ? (declared ?? [undefined]) : [parent.namespace];
+  if (parent.namespace !== undefined && !acrossNamespaces) return [parent.namespace];
+  return namespaces === undefined ? [undefined] : [...new Set([...namespaces, ...[parent.namespace].flat()])];
 }
 
 /** A kind whose CRD is missing has no objects. If one is declared, its apply reports that. */

@@ -57,7 +57,7 @@ export function openComparison(): Comparison {
       // Another client has changed the hash if this process has applied it, and always if it is gone.
       if (hash !== child.hash)
         return hash === undefined || known?.hash === child.hash ? "drifted" : "declared";
-      if (child.deletion === "Delete" && !isControlledBy(live.metadata, parent)) return "drifted";
+      if (child.isOwned && !isControlledBy(live.metadata, parent)) return "drifted";
       if (contains(live, child.object)) return "none";
       return known?.shape === shapeOf(child, live) ? "none" : "drifted";
     },

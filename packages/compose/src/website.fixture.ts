@@ -33,6 +33,12 @@ export const owns = [builtin.configMap, builtin.service, builtin.deployment, bui
 
 type Website = typeof Website;
 
+/** The same kinds, with children in other namespaces, and cluster-scoped ones. */
+export const ownsEverywhere = [...owns, { kind: kindOf(builtin.node) }].map((owned) => ({
+  ...owned,
+  acrossNamespaces: true,
+}));
+
 /** A controller of websites that declares these children. */
 export const controllerOfWebsites = (
   compose: Compose<Website>,

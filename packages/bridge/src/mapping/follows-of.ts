@@ -65,7 +65,10 @@ export function followsOf(
   });
   return [
     itself,
-    ...(spec.owns ?? []).map((of, i) => follow(of, { by: "owner" }, `spec.owns[${i}]`)),
+    ...(spec.owns ?? []).map((of, i) => {
+      const reach = of.acrossNamespaces === true ? { acrossNamespaces: true } : {};
+      return follow(of, { by: "owner", ...reach }, `spec.owns[${i}]`);
+    }),
     ...(spec.watches ?? []).flatMap((of, i) => {
       const at = `spec.watches[${i}]`;
       const map = mappingOf(of, own, `${at}.names`);

@@ -38,6 +38,16 @@ test("a child without an owner maps to the parent that its annotation names, in 
   expect(child("Bucket.s3.example.com/a", { ownerReferences: [owner] })).toEqual(["ns/a"]);
 });
 
+test("a child maps to a parent in another namespace only if the function allows that", () => {
+  const annotations = { "drover.dev/parent": "Bucket.s3.example.com/other/a" };
+  const across = { by: "owner", acrossNamespaces: true } as const;
+  expect(keys(pod({ annotations }), { by: "owner" })).toEqual([]);
+  expect(keys(pod({ annotations }), across)).toEqual(["other/a"]);
+  // An object without a namespace is written by administrators only.
+  const { namespace: _, ...metadata } = pod({ annotations }).metadata;
+  expect(keys({ ...pod(), metadata }, { by: "owner" })).toEqual(["other/a"]);
+});
+
 describe("an object with owners", () => {
   const reference = (name: string, more: Partial<OwnerReference> = {}): OwnerReference => ({
     apiVersion: "s3.example.com/v1",

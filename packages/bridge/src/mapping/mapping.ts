@@ -21,8 +21,8 @@ export type DirectMapping =
   | { readonly by: "self" }
   /** The controller's code computes the keys, in a job under the object's own key. */
   | { readonly by: "code" }
-  /** The controller owner reference names the key, or the annotation of a child that outlives its parent. */
-  | { readonly by: "owner" }
+  /** The controller owner reference names the key, or the annotation of a child that cannot have one. */
+  | ({ readonly by: "owner" } & Reach)
   /** The value of a label or an annotation names the key. */
   | ({ readonly by: "label" | "annotation"; readonly name: string } & Reach)
   /** The values at a path of the object name one key or several. */
@@ -68,7 +68,7 @@ export function keysFor(
     case "presence":
       return keyIfValid(metadata);
     case "owner":
-      return ownersOf(metadata, target);
+      return ownersOf(metadata, target, map);
     case "label":
       return keysNamedBy(metadata, [metadata.labels?.[map.name]], target, map);
     case "annotation":
@@ -89,16 +89,20 @@ export function keysFor(
 function ownersOf(
   { namespace, ownerReferences = [], annotations }: ObjectMetadata,
   owner: ResourceRef,
+  reach: Reach,
 ): readonly ObjectKey[] {
   const owners = ownerReferences
     .filter(({ controller, kind, apiVersion }) => {
       return controller === true && kind === owner.kind && apiGroupOf(apiVersion) === owner.group;
     })
     .map(({ name }) => name);
-  const parent = annotations?.[parentAnnotation] ?? "";
+  const text = annotations?.[parentAnnotation] ?? "";
   const own = parentText(owner, "");
-  const names = parent.startsWith(own) ? [...owners, parent.slice(own.length)] : owners;
-  return [...new Set(names)].flatMap((name) => keyIfValid(owner.namespaced ? { namespace, name } : { name }));
+  const parent = text.startsWith(own) ? text.slice(own.length) : "";
+  const names = parent === "" || parent.includes("/") ? owners : [...owners, parent];
+  const here = names.flatMap((name) => keyIfValid(owner.namespaced ? { namespace, name } : { name }));
+  const elsewhere = parent.includes("/") ? keysNamedBy({ namespace }, [parent], owner, reach) : [];
+  return [...new Set([...here, ...elsewhere])];
 }
 
 const keyIfValid = (name: ObjectName): readonly ObjectKey[] => {

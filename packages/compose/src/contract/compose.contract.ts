@@ -1,5 +1,5 @@
 import type { Child, SettledChild } from "@drover/controller";
-import { builtin, controllerReference, managedFieldsOf, refOf } from "@drover/kube";
+import { builtin, controllerReference, kindOf, managedFieldsOf, refOf } from "@drover/kube";
 import type { TestCluster } from "@drover/testing";
 import { describe, expect, test } from "vitest";
 import {
@@ -16,6 +16,7 @@ import {
   selectorOf,
   type Servers,
 } from "./clusters.contract.ts";
+import { elsewhereContract } from "./elsewhere.contract.ts";
 import { memoryContract } from "./memory.contract.ts";
 import { othersContract } from "./others.contract.ts";
 import { relatedContract } from "./related.contract.ts";
@@ -503,7 +504,12 @@ export function composeContract(servers: () => Servers): void {
       [
         "another namespace",
         [{ ...kinds.configMap, metadata: { name: "a", namespace: "other" } }],
-        /is in the namespace other/,
+        /is in the namespace other.* leave namespace out, or set acrossNamespaces in owns for ConfigMap/,
+      ],
+      [
+        "a kind without namespaces",
+        [{ apiVersion: "v1", kind: "Node", metadata: { name: "a" } }],
+        /is cluster-scoped, and its parent is not: set acrossNamespaces in owns for Node/,
       ],
       ["an owner", [{ ...kinds.configMap, metadata: { name: "a", ownerReferences: [] } }], /ownerReferences/],
       [
@@ -519,7 +525,9 @@ export function composeContract(servers: () => Servers): void {
       ["nothing", [null], /children\[0\] is not valid/],
     ])("%s: Ready says so, and nothing is written", async (_, children, message) => {
       const { cluster } = await open(
-        controllerOfWebsites(() => ({ children: children as readonly Child[] })),
+        controllerOfWebsites(() => ({ children: children as readonly Child[] }), {
+          owns: [...owns, { kind: kindOf(builtin.node) }],
+        }),
       );
       await cluster.apply(website({ html: "" }));
       await cluster.advance("1s");
@@ -551,6 +559,7 @@ export function composeContract(servers: () => Servers): void {
     for (const name of ["ok", "later"]) expect(await get(cluster, "configMap", name)).toBeDefined();
   });
 
+  elsewhereContract(servers);
   othersContract(servers);
   relatedContract(servers);
   memoryContract(servers);

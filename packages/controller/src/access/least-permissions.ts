@@ -24,7 +24,8 @@ export interface PermissionFacts {
  * of the author's own clients for other kinds are not covered.
  *
  * A controller that handles only objects in its function's own namespace gets rules for that namespace, also for the
- * kinds that it owns: an owner and its objects share a namespace. Any other controller gets rules for all namespaces.
+ * kinds that it owns: an owner and its objects share a namespace, unless `acrossNamespaces` is set. Any other controller
+ * gets rules for all namespaces.
  */
 export function leastPermissions<R extends Resource>(
   controller: Controller<R>,
@@ -39,9 +40,10 @@ export function leastPermissions<R extends Resource>(
     rule("events.k8s.io", "events", ["create", "patch"]),
     ...secretRules(readsSecrets),
   ].map((one) => ({ one, local: isLocal(kind, only.namespaces) }));
-  const made = owns.map(({ kind: owned, namespaces }) => ({
+  const besideParent = ({ scope }: Kind): boolean => scope === "Namespaced" && isLocal(kind, only.namespaces);
+  const made = owns.map(({ kind: owned, namespaces, acrossNamespaces = false }) => ({
     one: rule(owned.group, owned.plural, ownersVerbs),
-    local: isLocal(owned, namespaces) || (owned.scope === "Namespaced" && isLocal(kind, only.namespaces)),
+    local: isLocal(owned, namespaces) || (!acrossNamespaces && besideParent(owned)),
   }));
   const asked = watches.filter(hasNamesInCode).map(({ kind: watched, namespaces }) => ({
     one: rule(watched.group, watched.plural, ["get"]),
@@ -49,7 +51,7 @@ export function leastPermissions<R extends Resource>(
   }));
   const read = watches.filter(isRelated).map(({ kind: related, namespaces, names }) => ({
     one: rule(related.group, related.plural, relatedVerbs(names)),
-    local: isLocal(related, namespaces) || (related.scope === "Namespaced" && isLocal(kind, only.namespaces)),
+    local: isLocal(related, namespaces) || besideParent(related),
   }));
   const followed: readonly (Predicates & { readonly kind: Kind })[] = hasBridge
     ? [{ kind, ...only }, ...owns, ...watches]

@@ -85,6 +85,24 @@ it.each<[string, object, readonly string[]]>([
       "list forks of example.com in namespace c",
     ],
   ],
+  [
+    "is called, and has children in all namespaces",
+    {
+      for: inTwo,
+      owns: [kind("saucers", { acrossNamespaces: true })],
+      delivery: "webhook",
+      webhook: { composes: true },
+    },
+    [
+      ...seenInTwo,
+      ...seen("saucers"),
+      ...called("in namespace a"),
+      ...called("in namespace b"),
+      ...["get", "list", "create", "patch", "delete"].map(
+        (verb) => `${verb} saucers of example.com in all namespaces`,
+      ),
+    ],
+  ],
   ...(["standardWebhooks", "hmac", "bearer"] as const).map((scheme): [string, object, readonly string[]] => [
     `accepts events that are verified by ${scheme}`,
     { hooks: [verified({ [scheme]: { secretRef, ...(scheme === "hmac" && { header: "X-Signature" }) } })] },

@@ -101,17 +101,22 @@ export function rulesOfCalled({
 }: ReconcileFunctionSpec): readonly GatewayRules[] {
   const own = { kind, rules: gatewayRules(kind) };
   if (webhook?.composes !== true) return [own];
-  const within = ({ group, plural, namespaces = kind.namespaces }: FollowedKind): FollowedKind => ({
-    group,
-    plural,
-    ...(namespaces !== undefined && { namespaces }),
-  });
+  const within = (
+    { group, plural, namespaces }: FollowedKind,
+    besides: FollowedKind["namespaces"],
+  ): FollowedKind => {
+    const all = namespaces ?? besides;
+    return { group, plural, ...(all !== undefined && { namespaces: all }) };
+  };
   return [
     own,
-    ...owns.map((owned) => ({ kind: within(owned), rules: childRules(owned) })),
+    ...owns.map((owned) => ({
+      kind: within(owned, owned.acrossNamespaces === true ? undefined : kind.namespaces),
+      rules: childRules(owned),
+    })),
     ...watches
       .filter(({ related }) => related === true)
-      .map((related) => ({ kind: within(related), rules: relatedRules(related) })),
+      .map((related) => ({ kind: within(related, kind.namespaces), rules: relatedRules(related) })),
   ];
 }
 

@@ -18,6 +18,12 @@ export interface OwnedKind extends Predicates {
    * key. Default: every run lists live.
    */
   readonly copies?: boolean;
+  /**
+   * If true, declared children (`composeController`) may be in other namespaces than their parent, and cluster-scoped ones
+   * may have a parent with a namespace. Such a child has no owner reference: the parent gets a finalizer, and the child
+   * names it in an annotation. Users that may write objects of the kind in one namespace can then cause runs in others.
+   */
+  readonly acrossNamespaces?: boolean;
 }
 
 /** Another kind: a change of one of its objects wakes the controller's objects that it affects. */

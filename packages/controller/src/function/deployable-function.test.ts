@@ -98,6 +98,33 @@ describe("the least permissions", () => {
     expect(owning(undefined, "Namespaced", ["coffee"])).toEqual(["cluster"]);
   });
 
+  it("are for all namespaces if children may be there, and read related objects as they are found", () => {
+    const rules = (namespaces: string[] | undefined, acrossNamespaces: boolean) => {
+      const kind = { ...saucers, group: "tea" };
+      const owns = [{ kind, acrossNamespaces, ...(namespaces && { namespaces }) }];
+      const only = { namespaces: ["tea"] };
+      const { cluster } = leastPermissions(defineController({ for: Cup, only, owns, reconcile }), {
+        namespace: "tea",
+      });
+      return cluster?.map(({ resources }) => resources.join());
+    };
+    expect(rules(undefined, false)).toBeUndefined();
+    expect(rules(undefined, true)).toEqual(["saucers"]);
+    expect(rules(["tea"], true)).toBeUndefined();
+    const related = (names: object) => {
+      const watches = [{ kind: saucers, names, related: true } as const];
+      const { namespace } = leastPermissions(
+        defineController({ for: Cup, only: { namespaces: ["tea"] }, watches, reconcile }),
+        { namespace: "tea" },
+      );
+      return namespace?.find(({ resources }) => resources[0] === "saucers")?.verbs;
+    };
+    expect(related({ referencedBy: "spec.saucer" })).toEqual(["get"]);
+    expect(related(() => ["a"])).toEqual(["get"]);
+    expect(related({ selectedBy: "spec.selector" })).toEqual(["list"]);
+    expect(related({ all: true })).toEqual(["list"]);
+  });
+
   it("are for the function's own namespace if all its objects are there, and for the cluster otherwise", () => {
     const scopes = (namespaces: string[], of = Cup, namespace: string | undefined = "tea") =>
       Object.keys(

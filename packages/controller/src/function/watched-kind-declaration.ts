@@ -62,6 +62,14 @@ export const ownedKind = watchedKind.extend({
     description:
       "A run may use the lists of the run before, with all changes since. Left out: it lists them live.",
   }),
+  acrossNamespaces: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        "Declared children may be in other namespaces than their parent, and cluster-scoped ones may have a parent with a " +
+        "namespace. Users that may write objects of this kind in one namespace can then cause runs in others.",
+    }),
 });
 
 const path = (description: string) => z.string().min(1).optional().meta({ description });

@@ -1,0 +1,124 @@
+import { type Child, type ChildObject, objectKey } from "@drover/controller";
+import { builtin } from "@drover/kube";
+import { describe, expect, test } from "vitest";
+import { composedClusters, conditionOf, configMap, type Servers } from "./clusters.contract.ts";
+import type { ComposeDefinition } from "../compose-controller.ts";
+import { ownsEverywhere, type Website, website, websiteKind } from "../website.fixture.ts";
+
+const node = { apiVersion: "v1", kind: "Node", metadata: { name: "composed-node" } };
+const nodeKey = objectKey({ name: "composed-node" });
+const key = objectKey({ namespace: "elsewhere", name: "a" });
+const elsewhere = (data: Readonly<Record<string, string>>, name = "a"): ChildObject => {
+  const { metadata, ...rest } = configMap(data, name);
+  return { ...rest, metadata: { ...metadata, namespace: "elsewhere" } };
+};
+
+/** The promises about children in other namespaces than their parent, and about cluster-scoped ones. */
+export function elsewhereContract(servers: () => Servers): void {
+  const { declaring } = composedClusters(servers);
+  const everywhere = async (
+    children: readonly Child[],
+    more: Partial<ComposeDefinition<typeof Website>> = {},
+  ) => {
+    const opened = await declaring([], { owns: ownsEverywhere, ...more });
+    const metadata = { name: "elsewhere" };
+    await opened.client.create(builtin.namespace, { metadata }).catch(() => undefined); // On a shared server it exists.
+    await opened.declare(children);
+    return opened;
+  };
+
+  describe("children that cannot have an owner reference", () => {
+    test("are made, corrected, and deleted when they are not declared any more", async () => {
+      const { cluster, client, declare } = await everywhere([
+        elsewhere({ a: "1" }),
+        node,
+        configMap({ here: "1" }),
+      ]);
+      const child = await client.get(builtin.configMap, key);
+      expect(child).toMatchObject({
+        data: { a: "1" },
+        metadata: { annotations: { "drover.dev/parent": "Website.example.com/default/a" } },
+      });
+      expect(child?.metadata.ownerReferences ?? []).toEqual([]);
+      expect(await client.get(builtin.node, nodeKey)).toBeDefined();
+      const patch = { type: "merge", body: { data: { a: "2" } } } as const;
+      await client.patch(builtin.configMap, key, patch);
+      await cluster.advance("2s");
+      expect(await client.get(builtin.configMap, key)).toMatchObject({ data: { a: "1" } });
+      await client.delete(builtin.configMap, key);
+      await cluster.runUntilIdle();
+      expect(await client.get(builtin.configMap, key)).toMatchObject({ data: { a: "1" } });
+      await declare([]);
+      expect(await client.get(builtin.configMap, key)).toBeUndefined();
+      expect(await client.get(builtin.node, nodeKey)).toBeUndefined();
+    });
+
+    test("are deleted before their parent is gone", async () => {
+      const { cluster, client } = await everywhere([elsewhere({ a: "1" }), node]);
+      const finalize = (finalizers: readonly string[] | null) =>
+        client.patch(builtin.configMap, key, { type: "merge", body: { metadata: { finalizers } } });
+      await finalize(["example.com/slow"]);
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect(await client.get(builtin.node, nodeKey)).toBeUndefined();
+      expect(await cluster.get(websiteKind, "a")).toBeDefined();
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        reason: "ChildrenNotDeleted",
+        message: "These children are being deleted: ConfigMap a. Look at their finalizers.",
+      });
+      const runs = cluster.runs.length;
+      await finalize(null);
+      await cluster.runUntilIdle();
+      expect(cluster.runs[runs]?.reasons).toEqual(["Deleted ConfigMap elsewhere/a"]);
+      expect(await client.get(builtin.configMap, key)).toBeUndefined();
+      expect(await cluster.get(websiteKind, "a")).toBeUndefined();
+    });
+
+    test("stay with Orphan, without marks, or with Retain, for a parent that declares them again", async () => {
+      const { cluster, client } = await everywhere([
+        { object: elsewhere({ a: "1" }), deletion: "Orphan" },
+        { object: elsewhere({ b: "1" }, "b"), deletion: "Retain" },
+      ]);
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect(await cluster.get(websiteKind, "a")).toBeUndefined();
+      const orphan = await client.get(builtin.configMap, key);
+      expect(JSON.stringify([orphan?.metadata.labels, orphan?.metadata.annotations])).not.toContain(
+        "drover.dev",
+      );
+      const retained = objectKey({ namespace: "elsewhere", name: "b" });
+      await cluster.apply(website({ html: "again" }));
+      await cluster.runUntilIdle();
+      expect(await client.get(builtin.configMap, retained)).toMatchObject({ data: { b: "1" } });
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        reason: "ChildNameTaken",
+        message: expect.stringMatching(/^ConfigMap a: .*has no controller/) as string,
+      });
+      await client.delete(builtin.configMap, key);
+      await client.delete(builtin.configMap, retained);
+    });
+
+    test("may only be in the namespaces that are declared for their kind", async () => {
+      const { cluster, client } = await everywhere([elsewhere({ a: "1" })], {
+        owns: ownsEverywhere.slice(0, 1).map((owned) => ({ ...owned, namespaces: ["other"] })),
+      });
+      expect(await client.get(builtin.configMap, key)).toBeUndefined();
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        message:
+          "children[0] is in the namespace elsewhere, which is not among the namespaces in owns for ConfigMap.",
+      });
+    });
+
+    test("are finalized after the function has finalized its own", async () => {
+      const seen: unknown[] = [];
+      const { cluster, client } = await everywhere([elsewhere({ a: "1" })], {
+        finalize: async () => void seen.push(await client.get(builtin.configMap, key)),
+      });
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect(seen).toMatchObject([{ data: { a: "1" } }]);
+      expect(await cluster.get(websiteKind, "a")).toBeUndefined();
+      expect(await client.get(builtin.configMap, key)).toBeUndefined();
+    });
+  });
+}
