@@ -1,5 +1,5 @@
 import { type Child, type ChildObject, objectKey } from "@drover/controller";
-import { connect, type KubeObject } from "@drover/kube";
+import { builtin, connect, type KubeClient, type KubeObject } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
 import { expect, onTestFinished } from "vitest";
 import type { ComposeDefinition } from "../compose-controller.ts";
@@ -11,6 +11,15 @@ export const configMap = (data: Readonly<Record<string, string>>, name = "a"): C
   metadata: { name },
   data,
 });
+
+let namespaces = 0;
+
+/** A new namespace. A shared server deletes those of earlier tests, and their names cannot be used again at once. */
+export async function createNamespace(client: KubeClient): Promise<string> {
+  const name = `elsewhere-${++namespaces}`;
+  await client.create(builtin.namespace, { metadata: { name } });
+  return name;
+}
 
 export type Servers = NonNullable<Parameters<typeof testCluster>[1]>["servers"];
 

@@ -1,35 +1,42 @@
 import { type Child, type ChildObject, objectKey } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import { describe, expect, test } from "vitest";
-import { composedClusters, conditionOf, configMap, type Servers } from "./clusters.contract.ts";
+import {
+  composedClusters,
+  conditionOf,
+  configMap,
+  createNamespace,
+  type Servers,
+} from "./clusters.contract.ts";
 import type { ComposeDefinition } from "../compose-controller.ts";
 import { ownsEverywhere, type Website, website, websiteKind } from "../website.fixture.ts";
 
 const node = { apiVersion: "v1", kind: "Node", metadata: { name: "composed-node" } };
 const nodeKey = objectKey({ name: "composed-node" });
-const key = objectKey({ namespace: "elsewhere", name: "a" });
-const elsewhere = (data: Readonly<Record<string, string>>, name = "a"): ChildObject => {
-  const { metadata, ...rest } = configMap(data, name);
-  return { ...rest, metadata: { ...metadata, namespace: "elsewhere" } };
-};
+type Elsewhere = (data: Readonly<Record<string, string>>, name?: string) => ChildObject;
 
 /** The promises about children in other namespaces than their parent, and about cluster-scoped ones. */
 export function elsewhereContract(servers: () => Servers): void {
   const { declaring } = composedClusters(servers);
+  /** A website with children in a new namespace, too. */
   const everywhere = async (
-    children: readonly Child[],
+    children: (elsewhere: Elsewhere) => readonly Child[],
     more: Partial<ComposeDefinition<typeof Website>> = {},
   ) => {
     const opened = await declaring([], { owns: ownsEverywhere, ...more });
-    const metadata = { name: "elsewhere" };
-    await opened.client.create(builtin.namespace, { metadata }).catch(() => undefined); // On a shared server it exists.
-    await opened.declare(children);
-    return opened;
+    const namespace = await createNamespace(opened.client);
+    await opened.declare(
+      children((data, name) => {
+        const { metadata, ...rest } = configMap(data, name);
+        return { ...rest, metadata: { ...metadata, namespace } };
+      }),
+    );
+    return { ...opened, namespace, key: objectKey({ namespace, name: "a" }) };
   };
 
   describe("children that cannot have an owner reference", () => {
     test("are made, corrected, and deleted when they are not declared any more", async () => {
-      const { cluster, client, declare } = await everywhere([
+      const { cluster, client, declare, key } = await everywhere((elsewhere) => [
         elsewhere({ a: "1" }),
         node,
         configMap({ here: "1" }),
@@ -54,7 +61,10 @@ export function elsewhereContract(servers: () => Servers): void {
     });
 
     test("are deleted before their parent is gone", async () => {
-      const { cluster, client } = await everywhere([elsewhere({ a: "1" }), node]);
+      const { cluster, client, namespace, key } = await everywhere((elsewhere) => [
+        elsewhere({ a: "1" }),
+        node,
+      ]);
       const finalize = (finalizers: readonly string[] | null) =>
         client.patch(builtin.configMap, key, { type: "merge", body: { metadata: { finalizers } } });
       await finalize(["example.com/slow"]);
@@ -69,13 +79,13 @@ export function elsewhereContract(servers: () => Servers): void {
       const runs = cluster.runs.length;
       await finalize(null);
       await cluster.runUntilIdle();
-      expect(cluster.runs[runs]?.reasons).toEqual(["Deleted ConfigMap elsewhere/a"]);
+      expect(cluster.runs[runs]?.reasons).toEqual([`Deleted ConfigMap ${namespace}/a`]);
       expect(await client.get(builtin.configMap, key)).toBeUndefined();
       expect(await cluster.get(websiteKind, "a")).toBeUndefined();
     });
 
     test("stay with Orphan, without marks, or with Retain, for a parent that declares them again", async () => {
-      const { cluster, client } = await everywhere([
+      const { cluster, client, namespace, key } = await everywhere((elsewhere) => [
         { object: elsewhere({ a: "1" }), deletion: "Orphan" },
         { object: elsewhere({ b: "1" }, "b"), deletion: "Retain" },
       ]);
@@ -86,7 +96,7 @@ export function elsewhereContract(servers: () => Servers): void {
       expect(JSON.stringify([orphan?.metadata.labels, orphan?.metadata.annotations])).not.toContain(
         "drover.dev",
       );
-      const retained = objectKey({ namespace: "elsewhere", name: "b" });
+      const retained = objectKey({ namespace, name: "b" });
       await cluster.apply(website({ html: "again" }));
       await cluster.runUntilIdle();
       expect(await client.get(builtin.configMap, retained)).toMatchObject({ data: { b: "1" } });
@@ -99,21 +109,21 @@ export function elsewhereContract(servers: () => Servers): void {
     });
 
     test("may only be in the namespaces that are declared for their kind", async () => {
-      const { cluster, client } = await everywhere([elsewhere({ a: "1" })], {
+      const { cluster, client, namespace, key } = await everywhere((elsewhere) => [elsewhere({ a: "1" })], {
         owns: ownsEverywhere.slice(0, 1).map((owned) => ({ ...owned, namespaces: ["other"] })),
       });
       expect(await client.get(builtin.configMap, key)).toBeUndefined();
       expect(await conditionOf(cluster, "Ready")).toMatchObject({
-        message:
-          "children[0] is in the namespace elsewhere, which is not among the namespaces in owns for ConfigMap.",
+        message: `children[0] is in the namespace ${namespace}, which is not among the namespaces in owns for ConfigMap.`,
       });
     });
 
     test("are finalized after the function has finalized its own", async () => {
       const seen: unknown[] = [];
-      const { cluster, client } = await everywhere([elsewhere({ a: "1" })], {
-        finalize: async () => void seen.push(await client.get(builtin.configMap, key)),
+      const opened = await everywhere((elsewhere) => [elsewhere({ a: "1" })], {
+        finalize: async () => void seen.push(await opened.client.get(builtin.configMap, opened.key)),
       });
+      const { cluster, client, key } = opened;
       await cluster.delete(websiteKind, "a");
       await cluster.runUntilIdle();
       expect(seen).toMatchObject([{ data: { a: "1" } }]);

@@ -1,7 +1,7 @@
 import { objectKey } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
 import { describe, expect, test } from "vitest";
-import { composedClusters, get, type Servers } from "./clusters.contract.ts";
+import { composedClusters, createNamespace, get, type Servers } from "./clusters.contract.ts";
 import type { RelatedDefinition } from "../compose-controller.ts";
 import { controllerOfWebsites, kinds, type Website, website } from "../website.fixture.ts";
 
@@ -76,8 +76,7 @@ export function relatedContract(servers: () => Servers): void {
     ])("are found %s, in the namespace of their object only", async (_, related, names) => {
       const opened = await getting(related);
       const { cluster, client, got } = opened;
-      const metadata = { name: "elsewhere" };
-      await client.create(builtin.namespace, { metadata }).catch(() => undefined); // It exists on a shared server.
+      const namespace = await createNamespace(client);
       await cluster.apply(
         website({
           html: "label",
@@ -94,7 +93,7 @@ export function relatedContract(servers: () => Servers): void {
       };
       for (const [name, more] of Object.entries(all)) {
         await create(opened, name, more);
-        await create(opened, name, { ...more, namespace: "elsewhere" });
+        await create(opened, name, { ...more, namespace });
       }
       expect(await got()).toBe(names);
     });
@@ -104,9 +103,9 @@ export function relatedContract(servers: () => Servers): void {
         kind: secret,
         names: ({ spec }) => [spec.tls?.secretName ?? ""],
       });
-      await opened.client.create(builtin.namespace, { metadata: { name: "other" } }).catch(() => undefined);
-      await create(opened, "theirs", { namespace: "other" });
-      await opened.cluster.apply(website({ html: "", tls: { secretName: "other/theirs" } }));
+      const namespace = await createNamespace(opened.client);
+      await create(opened, "theirs", { namespace });
+      await opened.cluster.apply(website({ html: "", tls: { secretName: `${namespace}/theirs` } }));
       expect(await opened.got()).toBe("");
     });
 
