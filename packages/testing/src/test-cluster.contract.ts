@@ -57,6 +57,22 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     expect(cluster.now().getTime() - before).toBeGreaterThan(4 * 3_600_000);
   });
 
+  it("is not idle before a run has followed each change, also of an object that always fails", async () => {
+    const failing = (client: KubeClient) => ({
+      ...siteController(client),
+      reconcile: () => Promise.reject(new Error("never")),
+    });
+    await using cluster = await open(({ client }) => failing(client));
+    await settle(cluster, "Hi");
+    for (const change of ["1", "2", "3"]) {
+      const { metadata, ...rest } = site("a", "Hi");
+      await cluster.apply({ ...rest, metadata: { ...metadata, annotations: { change } } });
+      const before = cluster.runs.length;
+      await cluster.runUntilIdle();
+      expect(cluster.runs.slice(before).flatMap(({ reasons }) => reasons)).toEqual(["Modified"]);
+    }
+  });
+
   it("loses the memory of a killed process, and nothing else", async () => {
     let processes = 0;
     await using cluster = await open(({ client }) => (processes++, siteController(client)));

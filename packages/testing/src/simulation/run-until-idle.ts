@@ -56,7 +56,7 @@ export async function advanceBy(simulation: Simulation, clock: SteppedClock, tim
 
 /** Whether nothing would come of a key's next run, for all that can be told from its last ones. */
 function isAtRest({ controller, report, last }: WaitingKey, runs: readonly SteppedRun[]): boolean {
-  if (last === undefined || report.state === "leased") return false;
+  if (last === undefined || report.state === "leased" || report.reasons.length > 0) return false;
   const its = runs.filter((run) => run.controller === controller && run.key === report.key);
   if (report.why === "again") return !last.requestsRequeue || hasOnlyLooked(its);
   const lately = its.slice(-maxIdenticalRuns);
