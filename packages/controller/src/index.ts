@@ -132,6 +132,7 @@ export {
   parseFieldPath,
   valuesAt,
 } from "./object/field-path.ts";
+export { parentsOf } from "./object/parents-of.ts";
 export { keysNamedBy, type Reach } from "./object/named-keys.ts";
 export * from "./object/object-client.ts";
 export * from "./object/object-key.ts";

@@ -42,8 +42,11 @@ export const whyCommand = (): Command =>
         const meant = { kind, name, namespace, command: "why" };
         return factsOf(client, meant, options).catch(async (error: unknown) => {
           if (!(error instanceof CommandError)) throw error;
-          const { describeOrphan } = await import("./describe-orphan.ts");
-          const text = await describeOrphan(client, meant);
+          const [{ describeOrphan }, { describeChild }] = await Promise.all([
+            import("./describe-orphan.ts"),
+            import("./describe-child.ts"),
+          ]);
+          const text = (await describeOrphan(client, meant)) ?? (await describeChild(client, meant));
           if (text === undefined) throw error;
           return { json: { summary: text }, text };
         });

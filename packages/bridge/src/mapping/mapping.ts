@@ -2,10 +2,8 @@ import {
   type FieldPath,
   keysNamedBy,
   type ObjectKey,
-  type ObjectMetadata,
   type ObjectName,
-  parentAnnotation,
-  parentText,
+  parentsOf,
   type Reach,
   tryObjectKey,
   valuesAt,
@@ -68,7 +66,7 @@ export function keysFor(
     case "presence":
       return keyIfValid(metadata);
     case "owner":
-      return ownersOf(metadata, target, map);
+      return parentsOf(metadata, target, map);
     case "label":
       return keysNamedBy(metadata, [metadata.labels?.[map.name]], target, map);
     case "annotation":
@@ -84,33 +82,7 @@ export function keysFor(
   }
 }
 
-// An owner is in its object's namespace, or cluster-scoped: Kubernetes allows no other. The version in the reference
-// may differ from ours, so only the group is compared.
-function ownersOf(
-  { namespace, ownerReferences = [], annotations }: ObjectMetadata,
-  owner: ResourceRef,
-  reach: Reach,
-): readonly ObjectKey[] {
-  const owners = ownerReferences
-    .filter(({ controller, kind, apiVersion }) => {
-      return controller === true && kind === owner.kind && apiGroupOf(apiVersion) === owner.group;
-    })
-    .map(({ name }) => name);
-  const text = annotations?.[parentAnnotation] ?? "";
-  const own = parentText(owner, "");
-  const parent = text.startsWith(own) ? text.slice(own.length) : "";
-  const names = parent === "" || parent.includes("/") ? owners : [...owners, parent];
-  const here = names.flatMap((name) => keyIfValid(owner.namespaced ? { namespace, name } : { name }));
-  const elsewhere = parent.includes("/") ? keysNamedBy({ namespace }, [parent], owner, reach) : [];
-  return [...new Set([...here, ...elsewhere])];
-}
-
 const keyIfValid = (name: ObjectName): readonly ObjectKey[] => {
   const key = tryObjectKey(name);
   return key === undefined ? [] : [key];
-};
-
-const apiGroupOf = (apiVersion: string): string => {
-  const slash = apiVersion.indexOf("/");
-  return slash < 0 ? "" : apiVersion.slice(0, slash);
 };
