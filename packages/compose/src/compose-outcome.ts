@@ -21,14 +21,18 @@ const maxLines = 10;
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** One line for each child: `Deployment web: 1 of 3 replicas are available.` */
-function messageFor(
+const messageFor = (
   children: readonly AppliedChild[],
   textOf: (child: AppliedChild) => string | undefined,
-): string {
-  const lines = children.flatMap((each) => {
-    const text = textOf(each);
-    return text === undefined ? [] : [`${titleOf(each.child.ref, each.child.object)}: ${sentence(text)}`];
-  });
+): string =>
+  message(
+    children.flatMap((each) => {
+      const text = textOf(each);
+      return text === undefined ? [] : [`${titleOf(each.child.ref, each.child.object)}: ${sentence(text)}`];
+    }),
+  );
+
+function message(lines: readonly string[]): string {
   const more = lines.length - maxLines;
   return [...lines.slice(0, maxLines), ...(more > 0 ? [`And ${more} more.`] : [])].join(" ");
 }
@@ -117,22 +121,25 @@ const reasons = {
   removed: "ChildRemoved",
 } as const;
 
-/** The Events for what a run has done to children. */
+/**
+ * The Events for what a run has done to children, one of each kind: an Event is a request, and an object has a limited
+ * number of them.
+ */
 export function announcementsOf(
   { children }: AppliedWaves,
   removed: readonly string[],
 ): readonly Announcement[] {
-  const about = (did: keyof typeof reasons, note: string): Announcement => ({
-    type: "Normal",
-    reason: reasons[did],
-    action: did === "removed" ? "Prune" : "Apply",
-    note: sentence(note),
-  });
-  const done = children.flatMap(({ child, report }) => {
+  const lineOf = ({ child, report }: AppliedChild): string => {
     const title = titleOf(child.ref, child.object);
-    if (report.did === "corrected") return [about("corrected", `${title} is set back: ${change(report)}`)];
-    if (report.did !== "created" && report.did !== "changed" && report.did !== "adopted") return [];
-    return [about(report.did, `${title} is ${report.did}`)];
+    return report.did === "corrected"
+      ? `${title} is set back: ${change(report)}`
+      : `${title} is ${report.did}`;
+  };
+  return Object.entries(reasons).flatMap(([did, reason]) => {
+    const lines =
+      did === "removed" ? removed : children.filter(({ report }) => report.did === did).map(lineOf);
+    if (lines.length === 0) return [];
+    const action = did === "removed" ? "Prune" : "Apply";
+    return [{ type: "Normal", reason, action, note: message(lines.map(sentence)) }];
   });
-  return [...done, ...removed.map((line) => about("removed", line))];
 }

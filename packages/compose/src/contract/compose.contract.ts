@@ -69,6 +69,19 @@ export function composeContract(servers: () => Servers): void {
       expect(await cluster.get(websiteKind, "a")).toMatchObject({ status: { replicas: 2 } });
     });
 
+    test("that a run creates, and those that it changes, are in one Event each", async () => {
+      const { cluster } = await open(websites());
+      await cluster.apply(website({ html: "Hi", public: true }));
+      await cluster.runUntilIdle();
+      await cluster.apply(website({ html: "Ho", replicas: 2, public: true }));
+      await cluster.runUntilIdle();
+      const notes = cluster.announcements.filter(({ action }) => action === "Apply");
+      expect(notes.map(({ reason, note }) => [reason, note])).toEqual([
+        ["ChildCreated", "ConfigMap a is created. Deployment a is created. Service a is created."],
+        ["ChildChanged", "ConfigMap a is changed. Deployment a is changed."],
+      ]);
+    });
+
     test("are changed and pruned by their declaration, and fields of others stay", async () => {
       const { cluster, client } = await open(websites());
       await cluster.apply(website({ html: "Hi", public: true }));
