@@ -53,8 +53,8 @@ const specSchema = z.looseObject({
     .catch({ type: "", rollingUpdate: { partition: 0 } }),
 });
 
-const objectIn = (object: KubeObject, field: string): object =>
-  z.looseObject({}).catch({}).parse(object[field]);
+const objectSchema = z.looseObject({}).catch({});
+const objectIn = (object: KubeObject, field: string): object => objectSchema.parse(object[field]);
 
 const counted = (have: number, want: number, what: string): string | undefined =>
   have < want ? `${have} of ${want} ${what}` : undefined;
