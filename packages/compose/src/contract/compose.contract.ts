@@ -285,7 +285,10 @@ export function composeContract(servers: () => Servers): void {
         message: `Fields of children were set back. ${text}`,
       });
       expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "True" });
-      expect(cluster.announcements).toContainEqual(expect.objectContaining({ reason: "ChildCorrected" }));
+      const note = 'ConfigMap a is set back: others have changed it: .data.a by "kubectl-edit".';
+      expect(cluster.announcements).toContainEqual(
+        expect.objectContaining({ reason: "ChildCorrected", note }),
+      );
       await cluster.advance("1m");
       expect(await conditionOf(cluster, "Contested")).toBeUndefined();
     });
