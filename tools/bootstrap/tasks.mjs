@@ -49,6 +49,7 @@ export const tasks = {
   "soak:scaling": withPython("verification/scaling/main.ts", clocksApart),
   "faults:real": withPython("verification/planted-bugs/main.ts", clocksApart),
   "faults:functions": withPython("verification/function-faults/main.ts"),
+  "faults:composed": withPython("verification/composed-faults/main.ts"),
   attacks: withPython("verification/attacks/main.ts", clocksApart),
   hostile: withPython("verification/hostile-function/main.ts", clocksApart),
   rbac: withoutPython("verification/rbac/main.ts"),

@@ -1,6 +1,7 @@
 import { type Child, objectKey, type ObjectClient } from "@drover/controller";
 import {
   ApiError,
+  type ApiErrorKind,
   builtin,
   controllerReference,
   kindOf,
@@ -110,16 +111,14 @@ it("an object that is created again while it is adopted is not adopted", async (
   expect(await live()).toMatchObject({ data: { a: "new" } });
 });
 
-it("a permission that is missing may be given later: the failure is not final", async () => {
-  const refused = new ApiError({
-    kind: "Forbidden",
-    status: 403,
-    reason: "Forbidden",
-    serverMessage: "no",
-    request: "PATCH /",
-  });
+it.each<[string, ApiErrorKind, string, string]>([
+  ["a permission that is missing", "Forbidden", "no", "ChildForbidden"],
+  ["a quota that is used up", "Forbidden", "exceeded quota: few, requested: 1", "ChildOverQuota"],
+  ["a namespace that does not exist", "NotFound", 'namespaces "a" not found', "ChildNamespaceNotFound"],
+])("%s may be there later: the failure is not final", async (_, kind, serverMessage, reason) => {
+  const refused = new ApiError({ kind, status: 403, reason: kind, serverMessage, request: "PATCH /" });
   const report = await apply(declared, undefined, { apply: () => Promise.reject(refused) });
-  expect(report).toMatchObject({ did: "failed", reason: "ChildForbidden", isFinal: false });
+  expect(report).toMatchObject({ did: "failed", reason, isFinal: false });
 });
 
 it("a child whose list others have made longer is compared on the server once, and then by memory", async () => {

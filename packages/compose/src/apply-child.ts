@@ -8,7 +8,6 @@ import {
 import { canonicalJson } from "@drover/json";
 import {
   type ApiError,
-  type ApiErrorKind,
   controllerOf,
   type FieldConflict,
   fieldConflicts,
@@ -272,21 +271,32 @@ function failure(error: unknown): ChildReport {
     return { did: "failed", reason: "ChildNameTaken", isFinal: false, why };
   }
   if (!isApiError(error)) throw error;
-  const kind = isUntyped(error) ? "Invalid" : error.kind;
-  const reason = reasons[kind];
+  const reason = refusalReason(error);
   if (reason === undefined) throw error;
-  const help = isImmutable(error) ? " Declare the child with update: Recreate, or keep this field." : "";
-  return { did: "failed", reason, isFinal: kind === "Invalid", why: `${messageOf(error)}${help}` };
+  const help =
+    reason === reasons.immutable ? " Declare the child with update: Recreate, or keep this field." : "";
+  const isFinal = reason === reasons.Invalid || reason === reasons.immutable;
+  return { did: "failed", reason, isFinal, why: `${messageOf(error)}${help}` };
+}
+
+/** What the Ready condition calls a refusal that is about one child; undefined for any other error. */
+function refusalReason(error: ApiError): string | undefined {
+  if (isImmutable(error)) return reasons.immutable;
+  if (isUntyped(error)) return reasons.Invalid;
+  if (error.kind === "Forbidden" && /exceeded quota/.test(error.serverMessage)) return reasons.quota;
+  return error.kind in reasons ? reasons[error.kind as keyof typeof reasons] : undefined;
 }
 
 /** The API server answers 500 to an apply with a field that the kind does not have, or with one of another type. */
 const isUntyped = ({ status, serverMessage }: ApiError): boolean =>
   status === 500 && /failed to create typed patch object|field not declared in schema/.test(serverMessage);
 
-/** The refusals that are about one child, and what the Ready condition calls them. */
-const reasons: Partial<Record<ApiErrorKind, string>> = {
+/** The refusals that are about one child. */
+const reasons = {
+  immutable: "ChildImmutable",
+  quota: "ChildOverQuota",
   Invalid: "ChildInvalid",
   Forbidden: "ChildForbidden",
-  NotFound: "ChildNotServed",
+  NotFound: "ChildNamespaceNotFound",
   NotServed: "ChildNotServed",
-};
+} as const;

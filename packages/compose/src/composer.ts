@@ -22,7 +22,7 @@ import { checkedChildren } from "./checked-children.ts";
 import { announcementsOf, contestAfter, failureOf, readiness } from "./compose-outcome.ts";
 import { childLabels, deletionOf } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
-import { pruneChildren } from "./prune.ts";
+import { pruneChildren, type Pruned } from "./prune.ts";
 import { readRelated } from "./read-related.ts";
 import { type Comparison, openComparison } from "./satisfied.ts";
 
@@ -82,14 +82,15 @@ async function composeOnce<R extends Resource>(
   signal.throwIfAborted();
   const desired = checkedChildren(applying, declaredIn(result));
   const applied = await applyWaves(applying, desired, observed);
-  const failure = failureOf(applied);
   const isComplete =
     applied.later.length === 0 && applied.children.every(({ report }) => report.did !== "failed");
-  const pruned = isComplete ? await pruneChildren(applying, desired, observed) : [];
-  for (const each of announcementsOf(applied, pruned)) announce(each);
-  if (failure !== undefined) throw failure;
-  return withConditions(run, result, applied);
+  const pruned = isComplete ? await pruneChildren(applying, desired, observed) : nothingPruned;
+  for (const each of announcementsOf(applied, pruned.lines)) announce(each);
+  const failure = failureOf(applied) ?? pruned.failure;
+  return { ...withConditions(run, result, applied), ...(failure !== undefined && { failure }) };
 }
+
+const nothingPruned: Pruned = { lines: [] };
 
 /** How soon a run looks again for children that do not go: the deletion of the last one causes a run in any case. */
 const removalInterval = "1m" as const;
@@ -102,8 +103,9 @@ async function removeUnowned<R extends Resource>(run: ComposeRun<R>): Promise<vo
       [...observed].filter(([, { object }]) => !isControlledBy(object.metadata, applying.metadata)),
     );
   };
-  const pruned = await pruneChildren(applying, [], await unowned());
-  for (const each of announcementsOf({ children: [], later: [] }, pruned)) run.context.announce(each);
+  const { lines, failure } = await pruneChildren(applying, [], await unowned());
+  for (const each of announcementsOf({ children: [], later: [] }, lines)) run.context.announce(each);
+  if (failure !== undefined) throw failure;
   const left = [...(await unowned()).values()].filter(({ object }) => deletionOf(object) === "Delete");
   if (left.length === 0) return;
   const titles = left.map(({ ref, object }) => titleOf(ref, object)).join(", ");

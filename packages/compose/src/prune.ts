@@ -1,9 +1,18 @@
+import { isApiError } from "@drover/kube";
 import { type ApplyContext, deleteChild } from "./apply-child.ts";
 import { childId, type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
 import { allMarks, deletionOf } from "./marks.ts";
 
+/** What was done to the children that are no longer declared. */
+export interface Pruned {
+  /** A line for each child that was deleted or released. */
+  readonly lines: readonly string[];
+  /** The first refusal of the API server: the others were done nevertheless. */
+  readonly failure?: Error;
+}
+
 /**
- * Deletes or releases the children that the function no longer declares. Returns a line for each.
+ * Deletes or releases the children that the function no longer declares.
  *
  * Each write is for the version that was read: a child that has changed since causes a Conflict.
  */
@@ -11,18 +20,26 @@ export async function pruneChildren(
   context: ApplyContext,
   desired: readonly DesiredChild[],
   observed: ReadonlyMap<string, ObservedChild>,
-): Promise<readonly string[]> {
+): Promise<Pruned> {
   const declared = new Set(desired.map(childId));
   const lines: string[] = [];
+  const failures: Error[] = [];
   for (const [id, child] of observed) {
     if (declared.has(id) || child.object.metadata.deletionTimestamp !== undefined) continue;
     const deletion = deletionOf(child.object);
     if (deletion === "Retain") continue;
-    if (deletion === "Orphan") await release(context, child);
-    else await deleteChild(context, child, "Background");
+    try {
+      if (deletion === "Orphan") await release(context, child);
+      else await deleteChild(context, child, "Background");
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      failures.push(error);
+      continue;
+    }
     lines.push(`${titleOf(child.ref, child.object)} is ${deletion === "Orphan" ? "released" : "deleted"}`);
   }
-  return lines;
+  const [failure] = failures;
+  return { lines, ...(failure !== undefined && { failure }) };
 }
 
 /** Removes Drover's marks from a child, which then belongs to nobody. */

@@ -374,7 +374,10 @@ export function composeContract(servers: () => Servers): void {
     test("of an immutable field is refused, which Ready says, and parks the key", async () => {
       const { cluster, declare } = await declaring([withSelector("one", "Apply")]);
       await declare([withSelector("two", "Apply")]);
-      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "ChildInvalid" });
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        status: "False",
+        reason: "ChildImmutable",
+      });
       expect(await conditionOf(cluster, "Stalled")).toMatchObject({ status: "True" });
       expect(outcomes(cluster).at(-1)).toBe("terminal");
       expect(await selectorOf(cluster)).toBe("one");
@@ -573,6 +576,23 @@ export function composeContract(servers: () => Servers): void {
     expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "ChildInvalid" });
     expect(outcomes(cluster)).toContain("terminal");
     for (const name of ["ok", "later"]) expect(await get(cluster, "configMap", name)).toBeDefined();
+  });
+
+  test("the function's status and conditions are written, also if a child is refused", async () => {
+    const warm = { type: "Warm", status: "True", reason: "Sunny", message: "" } as const;
+    const ready = { ...warm, type: "Ready" };
+    const { cluster } = await open(
+      controllerOfWebsites(() => ({
+        children: [bad],
+        status: { replicas: 3 },
+        conditions: [ready, warm],
+      })),
+    );
+    await cluster.apply(website({ html: "" }));
+    await cluster.advance("1s");
+    expect(await cluster.get(websiteKind, "a")).toMatchObject({ status: { replicas: 3 } });
+    expect(await conditionOf(cluster, "Warm")).toMatchObject({ status: "True" });
+    expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "ChildInvalid" });
   });
 
   elsewhereContract(servers);

@@ -33,6 +33,25 @@ export function othersContract(servers: () => Servers): void {
       expect(await get(cluster, "configMap")).toBeUndefined();
     });
 
+    test("keep one child from being deleted for a moment, but not the others", async () => {
+      const { cluster, client, declare, meanwhile } = await declaring([
+        configMap({ a: "1" }),
+        configMap({}, "b"),
+      ]);
+      meanwhile(() => client.patch(builtin.configMap, key, patch({ data: { theirs: "t" } })));
+      await declare([]);
+      const conflict = cluster.runs.find(({ outcome }) => outcome.kind === "conflict");
+      expect(
+        conflict?.calls.map(({ call, server }) => `${call.verb} ${call.name} ${server?.status}`),
+      ).toContain("delete b 200");
+      const removed = cluster.announcements.filter(({ reason }) => reason === "ChildRemoved");
+      expect(removed.map(({ note }) => note).sort()).toEqual([
+        "ConfigMap a is deleted.",
+        "ConfigMap b is deleted.",
+      ]);
+      expect(await get(cluster, "configMap")).toBeUndefined();
+    });
+
     test("keep an owner that they give to a child which is released then", async () => {
       const { cluster, client, declare, meanwhile } = await declaring([kept]);
       const { uid } = (await client.create(builtin.secret, { metadata: { name: "o", namespace: "default" } }))

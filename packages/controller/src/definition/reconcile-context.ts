@@ -65,6 +65,11 @@ export interface ReconcileResult<R extends Resource> {
   readonly requeueAfter?: Duration;
   /** The external account that was used, if its `limits` are to count this run. It is remembered per key. */
   readonly account?: string;
+  /**
+   * The run has failed with this error, as if it had been thrown, and status and conditions are written nevertheless. Ready
+   * is that of the error.
+   */
+  readonly failure?: Error;
   /** Conditions in addition to Ready; a `Ready` given here replaces the runtime's. Types not given are removed. */
   readonly conditions?: readonly Condition[];
 }

@@ -169,6 +169,7 @@ async function reconcileObject<R extends Resource>(
   } catch (error) {
     return endFailedRun(runContext, raw, error);
   }
+  if (result.failure !== undefined) return endFailedRun(runContext, raw, result.failure, result);
   const { account, requeueAfter } = result;
   const report = {
     fields: result.status,
@@ -244,19 +245,20 @@ async function finalizeObject<R extends Resource>(
   return { kind: "done" };
 }
 
-/** Ends a failed run: writes the reason to the status, and returns the outcome. */
+/** Ends a failed run: writes the reason to the status, with what the run has reported, and returns the outcome. */
 async function endFailedRun<R extends Resource>(
   runContext: RunContext<R>,
   raw: KubeObject,
   error: unknown,
+  { status, conditions = [] }: Pick<ReconcileResult<R>, "status" | "conditions"> = {},
 ): Promise<RunOutcome> {
   const { log, run } = runContext;
   const failure = outcomeOfError(error, abortReason(run));
   if (failure.ready === undefined) return failure.outcome;
   log.warn({ key: run.key, verdict: failure.outcome.kind, err: error }, "The run did not complete");
   const failed = {
-    fields: undefined,
-    conditions: [failure.ready],
+    fields: status,
+    conditions: [failure.ready, ...conditions.filter(({ type }) => type !== readyCondition)],
     keepOthers: true,
     parked: isParked(runContext, failure.outcome),
   };

@@ -30,6 +30,7 @@ const resultSchema = z.strictObject({
     .optional(),
   requeueAfter: durationSchema.optional(),
   account: z.string().min(1).optional(),
+  failure: z.instanceof(Error).optional(),
 });
 
 /** Fields of a status that only the runtime writes, with the reason to report. */

@@ -141,6 +141,7 @@ async function callController<R extends Resource>(
   }
   const returned = await controller.reconcile(context);
   context.signal.throwIfAborted();
+  if (returned?.failure !== undefined) throw returned.failure;
   const result = checkedResult(controller.for, returned);
   return resultSchema.parse(parseJson(writeJson({ ...result, outcome: "done" })));
 }
