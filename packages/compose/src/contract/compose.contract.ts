@@ -1,5 +1,5 @@
 import type { Child, SettledChild } from "@drover/controller";
-import { builtin, controllerReference, kindOf, managedFieldsOf, refOf } from "@drover/kube";
+import { builtin, controllerReference, managedFieldsOf, refOf } from "@drover/kube";
 import type { TestCluster } from "@drover/testing";
 import { describe, expect, test } from "vitest";
 import {
@@ -17,6 +17,7 @@ import {
   type Servers,
 } from "./clusters.contract.ts";
 import { elsewhereContract } from "./elsewhere.contract.ts";
+import { invalidContract } from "./invalid.contract.ts";
 import { memoryContract } from "./memory.contract.ts";
 import { othersContract } from "./others.contract.ts";
 import { relatedContract } from "./related.contract.ts";
@@ -511,54 +512,6 @@ export function composeContract(servers: () => Servers): void {
     });
   });
 
-  describe("a declaration that is not valid", () => {
-    test.each<[string, readonly unknown[], RegExp]>([
-      [
-        "another kind",
-        [{ apiVersion: "v1", kind: "Pod", metadata: { name: "a" } }],
-        /children\[0\] is of the kind v1 Pod.*It owns v1 ConfigMap/,
-      ],
-      ["no name", [{ ...kinds.configMap, metadata: {} }], /children\[0\] is not valid: [^]*metadata.name/],
-      ["a slash in the name", [configMap({}, "a/b")], /children\[0\] has no valid name/],
-      [
-        "another namespace",
-        [{ ...kinds.configMap, metadata: { name: "a", namespace: "other" } }],
-        /is in the namespace other.* leave namespace out, or set acrossNamespaces in owns for ConfigMap/,
-      ],
-      [
-        "a kind without namespaces",
-        [{ apiVersion: "v1", kind: "Node", metadata: { name: "a" } }],
-        /is cluster-scoped, and its parent is not: set acrossNamespaces in owns for Node/,
-      ],
-      ["an owner", [{ ...kinds.configMap, metadata: { name: "a", ownerReferences: [] } }], /ownerReferences/],
-      [
-        "Drover's labels",
-        [{ ...kinds.configMap, metadata: { name: "a", labels: { "drover.dev/x": "1" } } }],
-        /Drover's own/,
-      ],
-      ["the same child twice", [configMap({}), configMap({ a: "1" })], /ConfigMap a is declared twice/],
-      ["an unknown setting", [{ object: configMap({}), wafe: 1 }], /wafe/],
-      ["text", ["text"], /children\[0\] is not valid/],
-      ["a Map", [{ ...configMap({}), data: new Map([["a", "1"]]) }], /children\[0\].data is a Map/],
-      ["NaN", [{ object: { ...configMap({}), data: { a: Number.NaN } } }], /object.data.a is NaN/],
-      ["nothing", [null], /children\[0\] is not valid/],
-    ])("%s: Ready says so, and nothing is written", async (_, children, message) => {
-      const { cluster } = await open(
-        controllerOfWebsites(() => ({ children: children as readonly Child[] }), {
-          owns: [...owns, { kind: kindOf(builtin.node) }],
-        }),
-      );
-      await cluster.apply(website({ html: "" }));
-      await cluster.advance("1s");
-      expect(await conditionOf(cluster, "Ready")).toMatchObject({
-        status: "False",
-        reason: "InvalidResult",
-        message: expect.stringMatching(message) as string,
-      });
-      expect(await get(cluster, "configMap")).toBeUndefined();
-    });
-  });
-
   test("fields belong to the field manager of the controller", async () => {
     const { cluster } = await declaring([configMap({ a: "1" })]);
     const entries = managedFieldsOf((await get(cluster, "configMap")) ?? expect.fail());
@@ -596,6 +549,7 @@ export function composeContract(servers: () => Servers): void {
   });
 
   elsewhereContract(servers);
+  invalidContract(servers);
   othersContract(servers);
   relatedContract(servers);
   memoryContract(servers);
