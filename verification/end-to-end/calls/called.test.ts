@@ -6,9 +6,10 @@ import type { TestObject } from "../stage/test-cluster.ts";
 import { eventually } from "../stage/world.ts";
 
 const examples = new URL("../../../examples/", import.meta.url).pathname;
+const sdk = new URL("../../../sdk/python", import.meta.url).pathname;
 const world = await deployedWorldOfFile([Greeting], {
   typescript: { command: [process.execPath, `${examples}typescript/main.ts`] },
-  python: { command: ["python3", `${examples}python/greetings.py`] },
+  python: { command: ["env", `PYTHONPATH=${sdk}`, "python3", `${examples}python/greetings.py`] },
 });
 await world.startGateway({ awaited: "Serving /healthz", machine: "node" });
 

@@ -1,3 +1,0 @@
-module examples.drover.dev/greetings
-
-go 1.21

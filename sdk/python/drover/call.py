@@ -1,0 +1,120 @@
+"""Calls: the requests of the gateway, parsed after their signature has been verified."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any, Optional
+
+from .refused import Refused
+
+RECONCILE, FINALIZE, COMPOSE = (f"dev.drover.{verb}.v2" for verb in ("reconcile", "finalize", "compose"))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call for one object. ``fields`` is its whole body, with fields that this version of the package does not have."""
+
+    type: str
+    key: str
+    """namespace/name of the object, or its name if the kind is cluster-scoped."""
+    token: str
+    """Of the run, never used twice: the same token is the same call."""
+    deadline: datetime
+    """After this time another run may begin: stop by then. Pass ``remaining()`` on as a timeout."""
+    object: dict[str, Any]
+    """The object, as the run read it."""
+    children: list[dict[str, Any]]
+    """For compose: the children that exist. Secrets have only their metadata."""
+    fields: dict[str, Any]
+    over: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+    """Set when the run must stop before its deadline: a newer run has begun, or the process ends."""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        return self.object["metadata"]
+
+    @property
+    def name(self) -> str:
+        return self.metadata["name"]
+
+    @property
+    def namespace(self) -> Optional[str]:
+        return self.metadata.get("namespace")
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        return self.object["spec"]
+
+    @property
+    def status(self) -> dict[str, Any]:
+        return self.object.get("status") or {}
+
+    @property
+    def fails(self) -> int:
+        """The number of failed runs of this key in a row."""
+        return self.fields.get("fails", 0)
+
+    def remaining(self) -> float:
+        """The seconds until the deadline, at least 0."""
+        return max(0.0, self.deadline.timestamp() - time.time())
+
+    def child(self, api_version: str, kind: str, name: str) -> Optional[dict[str, Any]]:
+        """A child that exists, such as ``call.child("apps/v1", "Deployment", "web")``."""
+        for child in self.children:
+            if (child["apiVersion"], child["kind"], child["metadata"]["name"]) == (api_version, kind, name):
+                return child
+        return None
+
+
+def parse_json(body: bytes) -> dict[str, Any]:
+    """The JSON object of a verified body."""
+    try:
+        value = json.loads(body, object_pairs_hook=_object, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise Refused(400, "The call is not JSON.") from None
+    if not isinstance(value, dict):
+        raise Refused(400, "The call is not a JSON object.")
+    return value
+
+
+def call_of(fields: dict[str, Any]) -> Call:
+    """Checks the fields that every call has."""
+    try:
+        type, key, token, object = (fields[name] for name in ("type", "key", "token", "object"))
+        metadata, children = object["metadata"], fields.get("children", [])
+        texts = (key, token, metadata["name"], metadata["resourceVersion"])
+        valid = (
+            type in (RECONCILE, FINALIZE, COMPOSE)
+            and all(isinstance(text, str) and text != "" for text in texts)
+            and isinstance(object["spec"], dict)
+            and all(isinstance(child["metadata"]["name"] + child["apiVersion"] + child["kind"], str) for child in children)
+        )
+        deadline = _time(fields["deadline"])
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        valid = False
+    if not valid:
+        raise Refused(400, "This is not a call of version 2 of the contract. Update the package or the gateway.")
+    return Call(type, key, token, deadline, object, children, fields)
+
+
+def _time(text: str) -> datetime:
+    whole, fraction = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z", text, re.ASCII).groups()  # type: ignore[union-attr]
+    seconds = datetime.fromisoformat(whole).replace(tzinfo=timezone.utc)
+    return seconds.replace(microsecond=int((fraction or "0")[:6].ljust(6, "0")))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    # No Kubernetes object has such a field, and code in JavaScript that handles it later would lose it.
+    if "__proto__" in value:
+        raise ValueError
+    return value
+
+
+def _no_constant(_: str) -> Any:
+    raise ValueError
