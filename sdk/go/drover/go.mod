@@ -1,0 +1,3 @@
+module drover.dev/sdk/go/drover
+
+go 1.21
