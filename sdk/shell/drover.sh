@@ -1,28 +1,14 @@
-#!/usr/bin/env bash
-# A function for Drover in bash, with openssl, jq, flock and coreutils. It answers one call, on its standard input and
-# output, as inetd would have it; serve.pl listens, and so does
+# A function for Drover in bash, with openssl, jq, flock and coreutils. Source it at the end of a script that defines
+# reconcile, compose or finalize: each gets the call on its standard input, and writes an answer of one line.
+#
+# The script answers one call, on its standard input and output, as inetd would have it; serve.pl listens, and so does
 #   socat TCP-LISTEN:8080,bind=127.0.0.1,reuseaddr,fork EXEC:./greetings.sh
-# It needs DROVER_WEBHOOK_AUDIENCE, DROVER_WEBHOOK_SECRETS and a folder for what it remembers, DROVER_STATE.
+# It needs DROVER_WEBHOOK_AUDIENCE, DROVER_WEBHOOK_SECRETS, and folders to write to: DROVER_STATE, in which it remembers
+# calls, and TMPDIR (/tmp).
 set -uo pipefail
 export LC_ALL=C
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 id=''
-
-# The work of this function: from a spec ($1) to an answer that states its outcome.
-reconcile() {
-  local runs=$(($(cat "$DROVER_STATE/runs" 2>/dev/null || echo 0) + 1))
-  echo "$runs" >"$DROVER_STATE/runs"
-  jq -c --argjson runs "$runs" '
-    if (.name | type) != "string" then {outcome: "parked", reason: "InvalidSpec", message: "spec.name: give a name"}
-    elif .refuse then {outcome: "parked", reason: "NoGreeting", message: "no greeting for that"}
-    elif .fail then {outcome: "failed", message: "this one always fails"}
-    elif .wait then {outcome: "again", after: "\(.wait)s", reason: "TooEarly", message: "not yet"}
-    else {outcome: "done", status: ({text: "Hello, \(.name)!"} + if .count then {runs: $runs} else {} end)} end' <<<"$1"
-}
-finalize() {
-  jq -c 'if .hold == true then {outcome: "again", after: "1s", reason: "TooEarly", message: "not yet"}
-    else {outcome: "finalized"} end' <<<"$1"
-}
 
 # HMAC-SHA256 (RFC 2104) of standard input, base64. By hand: a key given to openssl can be seen by all, in its arguments.
 hmac() {
@@ -66,6 +52,20 @@ answer() { # status body
 refuse() { answer "$1" "$(jq -cn --arg message "$2" '{message: $message}')"; }
 conflict() { answer 200 "$(jq -cn --arg message "$1" '{outcome: "conflict", message: $message}')"; }
 
+# The answer of the handler for a call of this type ($1).
+run() {
+  local said
+  if declare -F "$1" >/dev/null; then
+    said=$("$1" <"$work/body") && [[ $said == "{"*"}" && $said != *$'\n'* ]] ||
+      said='{"outcome":"failed","message":"the function wrote no answer of one line: see its log"}'
+  elif [[ $1 == finalize ]]; then
+    said='{"outcome":"finalized"}'
+  else
+    said='{"outcome":"parked","message":"This function has no '$1': see spec.webhook.composes."}'
+  fi
+  printf '%s' "$said"
+}
+
 declare -A header
 IFS=' ' read -r -t 10 method _path _version || exit 1
 for ((i = 0; ; i++)); do
@@ -104,7 +104,7 @@ jq -e 'type == "object" and ([.. | objects | has("__proto__")] | any | not)' "$w
 jq -e --arg name "$DROVER_WEBHOOK_AUDIENCE" --arg uid "${DROVER_WEBHOOK_UID:-}" '
   (.audience | type) == "object" and .audience.name == $name and ($uid == "" or .audience.uid == $uid)' \
   "$work/body" >/dev/null || refuse 421 'the call is meant for another function'
-jq -e --arg id "$claimed" '(.type == "dev.drover.reconcile.v2" or .type == "dev.drover.finalize.v2")
+jq -e --arg id "$claimed" '(.type | IN("dev.drover.reconcile.v2", "dev.drover.finalize.v2", "dev.drover.compose.v2"))
   and .token == $id and (.key | type) == "string" and .key != "" and (.object.spec | type) == "object"
   and (.object.metadata.resourceVersion | type) == "string"
   and (.deadline | sub("\\.[0-9]+Z$"; "Z") | fromdateiso8601 | type) == "number"' \
@@ -132,8 +132,8 @@ else
     ((version > newest || (version == newest && time >= at))) || conflict 'a newer run of this key has begun'
   fi
   echo "$version $time" >"$key"
-  spec=$(jq -c .object.spec "$work/body")
-  if jq -e '.type == "dev.drover.reconcile.v2"' "$work/body" >/dev/null; then said=$(reconcile "$spec"); else said=$(finalize "$spec"); fi
+  verb=$(jq -r '.type | split(".")[2]' "$work/body")
+  said=$(run "$verb")
   printf '%s\n%s\n' "$body" "$said" >"$call"
 fi
 answer 200 "$said"
