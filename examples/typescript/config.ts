@@ -1,3 +1,3 @@
 import { readSettings, servedSettings, type ServedSettings } from "@drover/runtime";
 
-export const greetingsConfig = (): ServedSettings => readSettings(servedSettings, process.env);
+export const servedConfig = (): ServedSettings => readSettings(servedSettings, process.env);

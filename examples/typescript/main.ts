@@ -1,9 +1,9 @@
 import { serveFunction } from "@drover/runtime";
-import { greetingsConfig } from "./config.ts";
+import { servedConfig } from "./config.ts";
 import { greetings } from "./greeting.ts";
 
 await serveFunction({
   name: "greetings",
-  settings: greetingsConfig,
+  settings: servedConfig,
   controller: () => ({ controller: greetings() }),
 });

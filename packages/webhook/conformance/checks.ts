@@ -76,7 +76,8 @@ async function deliver(
   return { status: reply.statusCode ?? 0, body: Buffer.concat(pieces), headers: new Headers(given) };
 }
 
-const sendCall = (subject: Subject, call: Call, at = Date.now()): Promise<HttpReply> =>
+/** Sends a call, signed as the gateway signs it. */
+export const sendCall = (subject: Subject, call: Call, at = Date.now()): Promise<HttpReply> =>
   deliver(subject, signedMessage(call, call.token, signingContextOf(subject), at));
 
 function expectEqual(found: unknown, wanted: unknown, what: string): void {
@@ -109,11 +110,19 @@ const hasOutcome = <Outcome extends Answer["outcome"]>(
   outcome: Outcome,
 ): answer is Extract<Answer, { outcome: Outcome }> => answer.outcome === outcome;
 
-function expectSigned(secret: string, id: string, { status, body, headers }: HttpReply): void {
-  const sent = readSignatureHeaders((name) => headers.get(name) ?? undefined);
-  const problem = signatureProblem({ headers: sent, body, secrets: [secret], id, now: Date.now() });
-  if (problem !== undefined) throw new Error(`its answer, ${status}, is not signed: ${problem}`);
+function expectSigned(secret: string, id: string, reply: HttpReply): void {
+  const problem = problemOf(secret, id, reply);
+  if (problem !== undefined) throw new Error(`its answer, ${reply.status}, is not signed: ${problem}`);
 }
+
+function problemOf(secret: string, id: string, { body, headers }: HttpReply): string | undefined {
+  const sent = readSignatureHeaders((name) => headers.get(name) ?? undefined);
+  return signatureProblem({ headers: sent, body, secrets: [secret], id, now: Date.now() });
+}
+
+/** Those of the secrets with which an answer is signed. */
+export const signersOf = (reply: HttpReply, { token }: Call, secrets: readonly string[]) =>
+  secrets.filter((secret) => problemOf(secret, token, reply) === undefined);
 
 const runsOf = async (subject: Subject): Promise<number> => {
   const call = callOf(subject);
@@ -125,6 +134,20 @@ async function expectNoRun(subject: Subject, act: () => Promise<unknown>): Promi
   const before = await runsOf(subject);
   await act();
   expectEqual(await runsOf(subject), before + 1, "the number of runs");
+}
+
+/** Sends mutants of a call. Each must be refused, without a signature. */
+async function expectRefused(subject: Subject, call: () => Call): Promise<void> {
+  const random = pseudoRandom(subject.seed);
+  for (let i = 0; i < subject.mutants; i++) {
+    const { what, sent } = callMutant(random, call(), signingContextOf(subject));
+    // What HTTP cannot carry, or cuts off, is tried in process.
+    const { id, timestamp, signature } = sent.headers;
+    if ([id, timestamp, signature].some((value = "") => !/^(\S([ -~]{0,8000}\S)?)?$/.test(value))) continue;
+    const { status, headers } = await deliver(subject, sent);
+    if (status < 400 || status >= 500 || headers.has("webhook-signature"))
+      throw new Error(`${what}: it answered ${status} to ${JSON.stringify(sent)}`);
+  }
 }
 
 const resultChecks: readonly Check[] = [
@@ -241,21 +264,125 @@ const refusalChecks: readonly Check[] = [
   },
   {
     name: "runs none of the mutants: forged, misdirected, expired, malformed",
-    run: (subject) =>
-      expectNoRun(subject, async () => {
-        const random = pseudoRandom(subject.seed);
-        for (let i = 0; i < subject.mutants; i++) {
-          const { what, sent } = callMutant(random, callOf(subject), signingContextOf(subject));
-          // What HTTP cannot carry, or cuts off, is tried in process.
-          const { id, timestamp, signature } = sent.headers;
-          if ([id, timestamp, signature].some((value = "") => !/^(\S([ -~]{0,8000}\S)?)?$/.test(value)))
-            continue;
-          const { status } = await deliver(subject, sent);
-          if (status < 400 || status >= 500)
-            throw new Error(`${what}: it answered ${status} to ${JSON.stringify(sent)}`);
-        }
-      }),
+    run: (subject) => expectNoRun(subject, () => expectRefused(subject, () => callOf(subject))),
   },
 ];
 
+/** The checks of a function that greets. */
 export const checks: readonly Check[] = [...resultChecks, ...refusalChecks];
+
+const website = { html: '<h1>Zoë & 日本</h1>\n"quoted" \\ $(id)', image: "web:1", replicas: 2 };
+const deploymentWith = (status: object): NonNullable<Call["children"]>[number] => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "ada", namespace: "web", uid: "d", resourceVersion: "7" },
+  spec: { replicas: 2 },
+  status,
+});
+/** A call to declare the children of the object web/ada. */
+function composeCall(subject: Subject, more: Partial<Call> = {}): Call {
+  const call = callOf(subject, website, { type: "dev.drover.compose.v2", children: [], ...more });
+  const { metadata } = call.object;
+  return { ...call, object: { ...call.object, metadata: { ...metadata, name: "ada" } } };
+}
+const composedIn = async (subject: Subject, call: Call) =>
+  outcomeIn(subject, call, await sendCall(subject, call), "composed");
+
+const labels = { "app.kubernetes.io/name": "website", "app.kubernetes.io/instance": "ada" };
+const websiteChildren = [
+  { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "ada" }, data: { "index.html": website.html } },
+  {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "ada" },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [
+            {
+              name: "web",
+              image: "web:1",
+              ports: [{ name: "http", containerPort: 8080 }],
+              readinessProbe: { httpGet: { path: "/", port: "http" } },
+              volumeMounts: [{ name: "page", mountPath: "/usr/share/nginx/html", readOnly: true }],
+            },
+          ],
+          volumes: [{ name: "page", configMap: { name: "ada" } }],
+        },
+      },
+    },
+  },
+  {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "ada" },
+    spec: { selector: labels, ports: [{ name: "http", port: 80, targetPort: "http" }] },
+  },
+];
+
+/** The checks of a function that declares the children of a Website. It needs no count of runs: they have no effects. */
+export const composeChecks: readonly Check[] = [
+  {
+    name: "declares all children, and a status, signed under the call's id",
+    run: async (subject) => {
+      const { children, status } = await composedIn(subject, composeCall(subject));
+      expectEqual(children, websiteChildren, "children");
+      expectEqual(status, { address: "http://ada.web.svc", readyReplicas: 0 }, "status");
+    },
+  },
+  {
+    name: "reads the children that exist, beside others and fields that it does not have",
+    run: async (subject) => {
+      const other = { ...deploymentWith({ readyReplicas: 1 }), kind: "StatefulSet" };
+      const children = [other, deploymentWith({ readyReplicas: 2, nice: [null, 1.5] })];
+      const call = { ...composeCall(subject, { children }), related: [{ kind: "Secret" }], later: null };
+      expectEqual((await composedIn(subject, call)).status?.["readyReplicas"], 2, "status.readyReplicas");
+    },
+  },
+  {
+    name: "answers a call to compose that comes again as before",
+    run: async (subject) => {
+      const call = composeCall(subject);
+      const sent = signedMessage(call, call.token, signingContextOf(subject));
+      const [first, second] = [await deliver(subject, sent), await deliver(subject, sent)];
+      outcomeIn(subject, call, first, "composed");
+      expectEqual(
+        Buffer.from(second.body).toString(),
+        Buffer.from(first.body).toString(),
+        "the second answer",
+      );
+    },
+  },
+  {
+    name: "answers a conflict to a call to compose that is older than the newest of its key, or reuses an id",
+    run: async (subject) => {
+      const call = composeCall(subject);
+      await composedIn(subject, call);
+      const metadata = { ...call.object.metadata, resourceVersion: "999" };
+      const older = { ...call, token: randomUUID(), object: { ...call.object, metadata } };
+      const reused = { ...call, children: [deploymentWith({ readyReplicas: 2 })] };
+      for (const late of [older, reused]) outcomeIn(subject, late, await sendCall(subject, late), "conflict");
+      const newer = { ...call, token: randomUUID() };
+      await composedIn(subject, newer);
+    },
+  },
+  {
+    name: "parks a call to reconcile, and lets an object go that is finalized",
+    run: async (subject) => {
+      for (const [verb, outcome] of [
+        ["reconcile", "parked"],
+        ["finalize", "finalized"],
+      ] as const) {
+        const call = composeCall(subject, { type: `dev.drover.${verb}.v2` });
+        outcomeIn(subject, call, await sendCall(subject, call), outcome);
+      }
+    },
+  },
+  {
+    name: "signs no answer to mutants of a call to compose: forged, misdirected, expired, malformed",
+    run: async (subject) => expectRefused(subject, () => composeCall(subject)),
+  },
+];

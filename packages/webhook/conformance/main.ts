@@ -4,12 +4,13 @@
  *     node packages/webhook/conformance/main.ts --url http://127.0.0.1:8080/ --audience web/greetings --secret-file FILE
  *
  * `--uid` is the uid of its ReconcileFunction that the function got, `--mutants` (1000) how many forged, misdirected,
- * expired and malformed calls it gets, by `--seed` (1). Exits with 1 when it does not keep it.
+ * expired and malformed calls it gets, by `--seed` (1). `--compose`: it declares the children of a Website, and does not
+ * greet. Exits with 1 when it does not keep it.
  */
 import { messageOf } from "@drover/controller";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { checks } from "./checks.ts";
+import { checks, composeChecks } from "./checks.ts";
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     "secret-file": { type: "string" },
     mutants: { type: "string", default: "1000" },
     seed: { type: "string", default: "1" },
+    compose: { type: "boolean", default: false },
   },
 });
 const { url, audience, uid, "secret-file": file } = values;
@@ -33,7 +35,7 @@ const subject = {
   mutants: Number(values.mutants),
   seed: Number(values.seed),
 };
-for (const { name, run } of checks) {
+for (const { name, run } of values.compose ? composeChecks : checks) {
   try {
     await run(subject);
     console.log(`ok      ${name}`);
