@@ -5,13 +5,18 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
+import { type CalledLanguage, writeCalledScaffold } from "./called-scaffold.ts";
 import { generate } from "../generate/generate.ts";
 import { type FunctionNames, writeScaffold } from "./scaffold.ts";
 
 export interface InitOptions extends FunctionNames {
   /** The folder in which the new one is created. */
   readonly parent: string;
+  readonly language: Language;
 }
+
+/** TypeScript, or a language of functions that are called over HTTP. */
+export type Language = "typescript" | CalledLanguage;
 
 /**
  * Creates a new function in a folder of its name. It runs, and its tests pass.
@@ -20,7 +25,7 @@ export interface InitOptions extends FunctionNames {
  * @throws CommandError for a name that is invalid or taken, or a folder that is not empty. Files created before the
  * failure are removed.
  */
-export async function init({ parent, ...names }: InitOptions): Promise<readonly string[]> {
+export async function init({ parent, language, ...names }: InitOptions): Promise<readonly string[]> {
   checkNames(names);
   const folder = resolve(parent, names.name);
   const present = statSync(folder, { throwIfNoEntry: false });
@@ -29,7 +34,9 @@ export async function init({ parent, ...names }: InitOptions): Promise<readonly 
     throw new CommandError(`${folder} is ${what}. Take another name, or remove it.`);
   }
   try {
-    return await make(folder, names);
+    return language === "typescript"
+      ? await make(folder, names)
+      : writeCalledScaffold(folder, names, language);
   } catch (error) {
     const made = present === undefined ? [folder] : readdirSync(folder).map((name) => join(folder, name));
     for (const path of made) rmSync(path, { recursive: true, force: true });

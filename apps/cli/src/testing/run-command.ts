@@ -29,8 +29,12 @@ export async function expectError(ran: Promise<CommandResult>, problem: string |
 }
 
 /** Runs `npm ...WORDS` in a folder, and returns its output; rejects with the output when it fails. */
-export async function runNpm(cwd: string, ...words: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await run("npm", words, { cwd });
+export const runNpm = (cwd: string, ...words: readonly string[]): Promise<string> =>
+  runCommand(cwd, "npm", ...words);
+
+/** Runs a command in a folder, and returns its output; rejects with the output when it fails. */
+export async function runCommand(cwd: string, command: string, ...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(command, words, { cwd });
   if (code === 0) return stdout + stderr;
   throw new Error(stdout + stderr);
 }

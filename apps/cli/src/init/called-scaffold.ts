@@ -1,0 +1,82 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { repositoryPath } from "../repository-path.ts";
+import type { FunctionNames } from "./scaffold.ts";
+
+/** The languages of functions that are called over HTTP and for which there is a package. */
+export const calledLanguages = ["python", "go"] as const;
+export type CalledLanguage = (typeof calledLanguages)[number];
+
+/** For each language, its package, and its example, which serves the kind of examples/website. */
+const sources = {
+  python: { sdk: "sdk/python/drover", example: "examples/python/website" },
+  go: { sdk: "sdk/go/drover", example: "examples/go/website" },
+} as const;
+
+/** The commands that test a new function. */
+export const testCommands = {
+  python: ["python3", "-m", "unittest"],
+  go: ["go", "test", "."],
+} as const satisfies Record<CalledLanguage, readonly string[]>;
+
+/**
+ * Writes a function that is called: the example in its language with other names, and a copy of the language's package,
+ * since that is not published.
+ *
+ * @returns the paths of its files, relative to the folder.
+ */
+export function writeCalledScaffold(
+  folder: string,
+  names: FunctionNames,
+  language: CalledLanguage,
+): readonly string[] {
+  const { sdk, example } = sources[language];
+  const own = ["examples/website", example].flatMap((source) =>
+    filesIn(source).map((path) => {
+      write(
+        join(folder, path),
+        renamed(readFileSync(repositoryPath(join(source, path)), "utf8"), names, sdk),
+      );
+      return path;
+    }),
+  );
+  const copied = filesIn(sdk)
+    .filter((path) => !path.endsWith("_test.go"))
+    .map((path) => {
+      const target = join("drover", path);
+      write(join(folder, target), readFileSync(repositoryPath(join(sdk, path)), "utf8"));
+      return target;
+    });
+  return [...own, ...copied].sort();
+}
+
+/** The files of a folder of the repository, without what is built from them. */
+function filesIn(folder: string): readonly string[] {
+  const root = repositoryPath(folder);
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith("__pycache__"))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** Replaces the example's names. The function of the example is called publisher. */
+function renamed(text: string, { name, kind, plural, group }: FunctionNames, sdk: string): string {
+  const words: Readonly<Record<string, string>> = {
+    publisher: name,
+    Website: kind,
+    website: kind.toLowerCase(),
+    websites: plural,
+    "example.com": group,
+    REPOSITORY: repositoryPath("").replace(/\/$/, ""),
+    [`../../../${sdk}`]: "./drover",
+  };
+  return text.replaceAll(
+    /publisher|websites|[Ww]ebsite|example\.com|REPOSITORY|(?:\.\.\/)+sdk\/[a-z]+\/drover/g,
+    (word) => words[word] ?? word,
+  );
+}
