@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { functionFor, object } from "../../harness/manifests.ts";
 import { Greeting } from "../../../examples/typescript/greeting.ts";
 import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
+import { pythonFunction } from "../stage/python-function.ts";
 import type { TestObject } from "../stage/test-cluster.ts";
 import { eventually } from "../stage/world.ts";
 
 const examples = new URL("../../../examples/", import.meta.url).pathname;
-const sdk = new URL("../../../sdk/python", import.meta.url).pathname;
 const world = await deployedWorldOfFile([Greeting], {
   typescript: { command: [process.execPath, `${examples}typescript/main.ts`] },
-  python: { command: ["env", `PYTHONPATH=${sdk}`, "python3", `${examples}python/greetings.py`] },
+  python: pythonFunction("greetings.py"),
 });
 await world.startGateway({ awaited: "Serving /healthz", machine: "node" });
 

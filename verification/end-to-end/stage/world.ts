@@ -256,7 +256,7 @@ export const conditionOf = (object: TestObject | undefined) =>
 export const isGone = (object: TestObject | undefined): boolean => object === undefined;
 
 /** Ask again until it is so. */
-export const eventually = (look: () => Promise<void> | void): Promise<void> =>
+export const eventually = <T>(look: () => Promise<T> | T): Promise<T> =>
   vi.waitFor(look, { timeout, interval: 100 });
 
 /** A kind that is not defined yet. */
