@@ -31,7 +31,7 @@ func compose(_ context.Context, call *drover.Call) (drover.Answer, error) {
 		return nil, err
 	}
 	var running struct{ Status Status }
-	if child := call.Child("apps/v1", "Deployment", call.Name()); child != nil {
+	if child := call.Children.Get("apps/v1", "Deployment", call.Name()); child != nil {
 		if err := child.Decode(&running); err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ from drover import Call, Composed, serve
 def compose(call: Call) -> Composed:
     name, spec = call.name, call.spec
     labels = {"app.kubernetes.io/name": "website", "app.kubernetes.io/instance": name}
-    running = call.child("apps/v1", "Deployment", name) or {}
+    running = call.children.get("apps/v1", "Deployment", name) or {}
     return Composed(
         children=[config_map(name, spec), deployment(name, spec, labels), service(name, labels)],
         status={

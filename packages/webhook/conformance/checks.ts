@@ -279,6 +279,11 @@ const deploymentWith = (status: object): NonNullable<Call["children"]>[number] =
   spec: { replicas: 2 },
   status,
 });
+const secretNamed = (name: string): NonNullable<Call["related"]>[number] => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name, namespace: "web", uid: "s", resourceVersion: "8" },
+});
 /** A call to declare the children of the object web/ada. */
 function composeCall(subject: Subject, more: Partial<Call> = {}): Call {
   const call = callOf(subject, website, { type: "dev.drover.compose.v2", children: [], ...more });
@@ -338,7 +343,7 @@ export const composeChecks: readonly Check[] = [
     run: async (subject) => {
       const other = { ...deploymentWith({ readyReplicas: 1 }), kind: "StatefulSet" };
       const children = [other, deploymentWith({ readyReplicas: 2, nice: [null, 1.5] })];
-      const call = { ...composeCall(subject, { children }), related: [{ kind: "Secret" }], later: null };
+      const call = { ...composeCall(subject, { children }), related: [secretNamed("theme")], later: null };
       expectEqual((await composedIn(subject, call)).status?.["readyReplicas"], 2, "status.readyReplicas");
     },
   },

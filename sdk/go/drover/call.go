@@ -32,7 +32,9 @@ type Call struct {
 	// Object is as the run read it.
 	Object Object `json:"object"`
 	// Children are those that exist, for a compose call. Secrets have only their metadata.
-	Children []Object `json:"children"`
+	Children Objects `json:"children"`
+	// Related are the related objects that exist, for a compose call.
+	Related Objects `json:"related"`
 	// Body is the whole call: it may have fields that this version of the package does not know.
 	Body json.RawMessage `json:"-"`
 
@@ -46,6 +48,19 @@ type Object struct {
 	Metadata   Metadata `json:"metadata"`
 	// JSON is the whole object.
 	JSON json.RawMessage `json:"-"`
+}
+
+// Objects are Kubernetes objects.
+type Objects []Object
+
+// Get returns an object, such as call.Children.Get("apps/v1", "Deployment", "web"), or nil.
+func (o Objects) Get(apiVersion, kind, name string) *Object {
+	for i, one := range o {
+		if one.APIVersion == apiVersion && one.Kind == kind && one.Metadata.Name == name {
+			return &o[i]
+		}
+	}
+	return nil
 }
 
 // Metadata has the commonest fields of an object's metadata.
@@ -106,17 +121,6 @@ func (c *Call) Name() string { return c.Object.Metadata.Name }
 
 // Namespace returns the namespace of the object.
 func (c *Call) Namespace() string { return c.Object.Metadata.Namespace }
-
-// Child returns a child that exists, such as call.Child("apps/v1", "Deployment", "web"), or nil.
-func (c *Call) Child(apiVersion, kind, name string) *Object {
-	for i := range c.Children {
-		one := &c.Children[i]
-		if one.APIVersion == apiVersion && one.Kind == kind && one.Metadata.Name == name {
-			return one
-		}
-	}
-	return nil
-}
 
 // ParseCall parses the body of a call. Its signature must have been verified.
 func ParseCall(body []byte) (*Call, error) {

@@ -8,11 +8,24 @@ import threading
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Optional
+from typing import Any, Dict, List, Optional
 
 from .refused import Refused
 
 RECONCILE, FINALIZE, COMPOSE = (f"dev.drover.{verb}.v2" for verb in ("reconcile", "finalize", "compose"))
+
+
+class Objects(List[Dict[str, Any]]):
+    """Kubernetes objects."""
+
+    def get(self, api_version: str, kind: str, name: str, namespace: Optional[str] = None) -> Optional[dict[str, Any]]:
+        """An object, such as ``call.children.get("apps/v1", "Deployment", "web")``. Without a namespace: of any."""
+        for one in self:
+            metadata = one["metadata"]
+            if (one["apiVersion"], one["kind"], metadata["name"]) == (api_version, kind, name):
+                if namespace is None or metadata.get("namespace") == namespace:
+                    return one
+        return None
 
 
 @dataclass(frozen=True)
@@ -28,8 +41,10 @@ class Call:
     """After this time another run may begin: stop by then. Pass ``remaining()`` on as a timeout."""
     object: dict[str, Any]
     """The object, as the run read it."""
-    children: list[dict[str, Any]]
+    children: Objects
     """For compose: the children that exist. Secrets have only their metadata."""
+    related: Objects
+    """For compose: the related objects that exist."""
     fields: dict[str, Any]
     over: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
     """Set when the run must stop before its deadline: a newer run has begun, or the process ends."""
@@ -63,13 +78,6 @@ class Call:
         """The seconds until the deadline, at least 0."""
         return max(0.0, self.deadline.timestamp() - time.time())
 
-    def child(self, api_version: str, kind: str, name: str) -> Optional[dict[str, Any]]:
-        """A child that exists, such as ``call.child("apps/v1", "Deployment", "web")``."""
-        for child in self.children:
-            if (child["apiVersion"], child["kind"], child["metadata"]["name"]) == (api_version, kind, name):
-                return child
-        return None
-
 
 def parse_json(body: bytes) -> dict[str, Any]:
     """The JSON object of a verified body."""
@@ -86,20 +94,21 @@ def call_of(fields: dict[str, Any]) -> Call:
     """Checks the fields that every call has."""
     try:
         type, key, token, object = (fields[name] for name in ("type", "key", "token", "object"))
-        metadata, children = object["metadata"], fields.get("children", [])
+        metadata = object["metadata"]
+        children, related = (Objects(fields.get(name, [])) for name in ("children", "related"))
         texts = (key, token, metadata["name"], metadata["resourceVersion"])
         valid = (
             type in (RECONCILE, FINALIZE, COMPOSE)
             and all(isinstance(text, str) and text != "" for text in texts)
             and isinstance(object["spec"], dict)
-            and all(isinstance(child["metadata"]["name"] + child["apiVersion"] + child["kind"], str) for child in children)
+            and all(isinstance(one["metadata"]["name"] + one["apiVersion"] + one["kind"], str) for one in children + related)
         )
         deadline = _time(fields["deadline"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         valid = False
     if not valid:
         raise Refused(400, "This is not a call of version 2 of the contract. Update the package or the gateway.")
-    return Call(type, key, token, deadline, object, children, fields)
+    return Call(type, key, token, deadline, object, children, related, fields)
 
 
 def _time(text: str) -> datetime:

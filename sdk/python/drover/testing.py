@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 from typing import Any, Optional, Sequence
 
-from .call import RECONCILE, Call
+from .call import RECONCILE, Call, Objects
 
 
 def call_for(
@@ -15,6 +15,7 @@ def call_for(
     namespace: str = "default",
     status: Optional[dict[str, Any]] = None,
     children: Sequence[dict[str, Any]] = (),
+    related: Sequence[dict[str, Any]] = (),
     **fields: Any,
 ) -> Call:
     """A call as the gateway would send it for an object with this spec.
@@ -26,4 +27,4 @@ def call_for(
     if status is not None:
         object["status"] = status
     deadline = datetime.now(timezone.utc) + timedelta(minutes=1)
-    return Call(RECONCILE, f"{namespace}/{name}", "token", deadline, object, list(children), fields)
+    return Call(RECONCILE, f"{namespace}/{name}", "token", deadline, object, Objects(children), Objects(related), fields)

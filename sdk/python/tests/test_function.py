@@ -163,6 +163,18 @@ class HandlerTest(unittest.TestCase):
         for wrong in (None, {"outcome": "done"}, Done(status={"a": object()}), Done(status={"a": float("nan")})):
             self.assertEqual(self.said(lambda _: wrong)["outcome"], "failed")
 
+    def test_children_and_related_objects_are_found(self) -> None:
+        def of(name: str, namespace: str) -> dict[str, Any]:
+            return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}}
+
+        one = call(children=[of("a", "x"), of("a", "y")], related=[of("b", "x")])
+        self.assertEqual(one.children.get("v1", "Secret", "a", "y"), of("a", "y"))
+        self.assertEqual(one.children.get("v1", "Secret", "a"), of("a", "x"))
+        self.assertEqual(one.related.get("v1", "Secret", "b"), of("b", "x"))
+        self.assertIsNone(one.related.get("v1", "ConfigMap", "b"))
+        with self.assertRaises(Refused):
+            call(related=[{"kind": "Secret"}])
+
     def test_settings_of_a_child_have_the_names_of_the_contract(self) -> None:
         children = [{"kind": "A"}, Child({"kind": "B"}, wave=1, max_unavailable=2, deletion="Retain", adopt=False)]
         said = self.said(lambda _: Composed(children, requeue_after="5m"), COMPOSE)
@@ -170,7 +182,7 @@ class HandlerTest(unittest.TestCase):
         self.assertEqual(said, {"outcome": "composed", "children": [{"kind": "A"}, settled], "requeueAfter": "5m"})
 
     def test_integers_of_64_bits_keep_their_digits(self) -> None:
-        self.assertIn(b"9223372036854775807", json.dumps(call(related=2**63 - 1).fields).encode())
+        self.assertIn(b"9223372036854775807", json.dumps(call(later=2**63 - 1).fields).encode())
 
 
 class ServerTest(unittest.TestCase):
