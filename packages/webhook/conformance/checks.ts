@@ -6,6 +6,7 @@
  * let go; with `spec.count`, `status.runs` counts its runs.
  */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -260,6 +261,17 @@ const refusalChecks: readonly Check[] = [
         }
         if (got.headers.has("webhook-signature")) throw new Error("it signs what it was not asked");
       });
+    },
+  },
+  {
+    name: "refuses a call of more than 2 MiB before its body comes",
+    run: async ({ url }) => {
+      const headers = { "content-length": String(3 * 2 ** 20) };
+      const sent = request(url, { method: "POST", agent: false, headers });
+      sent.flushHeaders();
+      const [reply] = (await once(sent, "response")) as [IncomingMessage];
+      sent.on("error", () => undefined).destroy();
+      expectEqual(reply.statusCode, 413, "the status");
     },
   },
   {

@@ -140,9 +140,12 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) (call *Call, at
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, at, &refusal{http.StatusUnsupportedMediaType, "calls are not compressed"}
 	}
+	if r.ContentLength > maxBody {
+		return nil, at, &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("a call has at most %d bytes", maxBody)}
+	}
 	body, err := s.read(w, r)
 	if err != nil {
-		return nil, at, &refusal{http.StatusRequestEntityTooLarge, "the call is too large, or was cut off"}
+		return nil, at, &refusal{http.StatusBadRequest, "the call is too large, or was cut off"}
 	}
 	id, at, err := verify(s.secrets(), r.Header, body, time.Now())
 	if err != nil {

@@ -6,6 +6,7 @@ import base64
 import json
 import logging
 import os
+import socket
 import tempfile
 import threading
 import time
@@ -19,7 +20,7 @@ from drover.call import COMPOSE, RECONCILE, call_of, parse_json
 from drover.function import Function
 from drover.history import CallHistory
 from drover.refused import Refused
-from drover.server import Server
+from drover.server import Server, _TimedReader
 from drover.settings import SettingsError, settings_of
 from drover.signing import FolderSecrets, SecretError, signatures, verified
 
@@ -198,6 +199,16 @@ class ServerTest(unittest.TestCase):
         url = f"http://127.0.0.1:{server.server_port}/"
         with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as response:
             return json.load(response)
+
+    def test_a_request_that_comes_too_slowly_is_cut_off(self) -> None:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            reader = _TimedReader(ours)
+            theirs.send(b"ab")
+            self.assertEqual(reader.read(1), b"a")
+            reader._end = time.monotonic()
+            with self.assertRaises(socket.timeout):
+                reader.read(1)
 
     def test_calls_in_progress_end_within_the_grace(self) -> None:
         begun, end, said = threading.Event(), threading.Event(), []
