@@ -33,7 +33,7 @@ export interface Figures {
 export const servers = "API server";
 
 /** A request of the peer: neither the bench's nor the API server's own. */
-const isTheirs = ({ userAgent }: AuditEntry): boolean =>
+export const isTheirs = ({ userAgent }: AuditEntry): boolean =>
   userAgent !== harness && !userAgent.startsWith("kube-apiserver/");
 
 /** A peer at work, and the means to measure the cost of a step. */

@@ -74,6 +74,7 @@ export const tasks = {
   "bench:integers": withoutPython("bench/integers/main.ts"),
   "bench:push": withPython("bench/push/main.ts"),
   "bench:workloads": withPython("bench/workloads/main.ts"),
+  "bench:compose": withPython("bench/compose/main.ts", lessGarbageCollection),
   nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
   format: { needsPython: never, run: formatAll },
