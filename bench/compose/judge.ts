@@ -32,37 +32,28 @@ const patience = 1_800_000;
 
 /** One parent, as its watches show it. */
 interface Sight {
+  isThere: boolean;
   /** The turn of the parent if its status is of its generation, and of the child that shows it. */
   settled: number;
   shown: number;
   readonly children: Set<string>;
 }
 
+const isLeft = ({ isThere, children }: Sight): boolean => isThere || children.size > 0;
+
 export function openJudge(api: Api): Judge {
   const sights = new Map<Key, Sight>();
-  const parents = new Set<Key>();
-  const waiting = new Set<() => void>();
   const sightOf = (key: Key): Sight => {
-    const sight = sights.get(key) ?? { settled: -1, shown: -1, children: new Set() };
+    const sight = sights.get(key) ?? { isThere: false, settled: -1, shown: -1, children: new Set() };
     sights.set(key, sight);
     return sight;
   };
-  const take = ({ type, object }: WatchEvent): void => {
-    const { kind, metadata } = identity.parse(object);
-    const key = `${metadata.namespace}/${metadata.name.replace(/-scripts$/, "")}`;
-    const sight = sightOf(key);
-    const isThere = type !== "DELETED";
-    if (kind === "Site") {
-      const { spec, status } = parent.parse(object);
-      if (isThere) parents.add(key);
-      else parents.delete(key);
-      sight.settled = isThere && status.observedGeneration >= metadata.generation ? spec.turn : -1;
-    } else {
-      if (isThere) sight.children.add(`${kind} ${metadata.name}`);
-      else sight.children.delete(`${kind} ${metadata.name}`);
-      const shown = page.safeParse(object).data;
-      if (shown !== undefined) sight.shown = isThere ? shown.data.turn : -1;
-    }
+  const waiting = new Set<() => void>();
+  const take = (event: WatchEvent): void => {
+    const { kind, metadata } = identity.parse(event.object);
+    const sight = sightOf(`${metadata.namespace}/${metadata.name.replace(/-scripts$/, "")}`);
+    if (kind === "Site") takeParent(sight, event, metadata.generation);
+    else takeChild(sight, event, `${kind} ${metadata.name}`);
     for (const look of waiting) look();
   };
   const stopped = new AbortController();
@@ -102,8 +93,21 @@ export function openJudge(api: Api): Judge {
       });
       return now();
     },
-    none: () =>
-      until(() => parents.size === 0 && ![...sights.values()].some(({ children }) => children.size)),
+    none: () => until(() => ![...sights.values()].some(isLeft)),
     stop: () => stopped.abort(),
   };
+}
+
+function takeParent(sight: Sight, { type, object }: WatchEvent, generation: number): void {
+  const { spec, status } = parent.parse(object);
+  sight.isThere = type !== "DELETED";
+  sight.settled = sight.isThere && status.observedGeneration >= generation ? spec.turn : -1;
+}
+
+function takeChild(sight: Sight, { type, object }: WatchEvent, title: string): void {
+  const isThere = type !== "DELETED";
+  if (isThere) sight.children.add(title);
+  else sight.children.delete(title);
+  const shown = page.safeParse(object).data;
+  if (shown !== undefined) sight.shown = isThere ? shown.data.turn : -1;
 }

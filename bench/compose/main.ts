@@ -2,7 +2,7 @@
  * What the children of 1,000 parents cost with Drover, with controller-runtime and with Metacontroller, in turns, on one
  * real API server.
  *
- *     npm run bench:compose                             three rounds; writes results.md, after each of them
+ *     npm run bench:compose                             three rounds; writes results.md, after each turn
  *     npm run bench:compose -- --rounds 1               writes results.md
  *     npm run bench:compose -- --only Drover            this one, and controller-runtime; printed
  *     npm run bench:compose -- --parents 200            printed
@@ -25,7 +25,7 @@ import { takeTurn, type Turn } from "./measured.ts";
 import { reference, report } from "./report.ts";
 import { setStage } from "./stage.ts";
 
-const contestants: readonly Contestant[] = [controllerRuntime, comparing, metacontroller, drover];
+const contestants: readonly Contestant[] = [controllerRuntime, drover, metacontroller, comparing];
 const workers = 16;
 
 const { values } = parseArgs({
@@ -55,8 +55,9 @@ try {
     for (const [name, start] of inTurn([...prepared], round)) {
       progress(`round ${round}: ${name}`);
       turns.push(await onStage(name, start));
+      // A round takes so long that it may be ended before its time.
+      if (isWritten) await writeResults(await textOf(), import.meta.dirname);
     }
-    if (isWritten) await writeResults(await textOf(), import.meta.dirname);
   }
 } finally {
   await stage.stop();
@@ -77,11 +78,11 @@ async function preparedOf(
   some: readonly Contestant[],
 ): Promise<ReadonlyMap<string, (ground: Ground) => Promise<AtWork>>> {
   const ready = new Map<string, (ground: Ground) => Promise<AtWork>>();
-  for (const { name, prepare } of some)
+  for (const one of some)
     try {
-      ready.set(name, await prepare(progress));
+      ready.set(one.name, await one.prepare(progress));
     } catch (error) {
-      notRun.set(name, error instanceof Error ? error.message : String(error));
+      notRun.set(one.name, error instanceof Error ? error.message : String(error));
     }
   return ready;
 }

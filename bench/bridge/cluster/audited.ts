@@ -90,7 +90,9 @@ const auditLog = (file: string): AuditLog => ({
       () => 0,
     ),
   async since(mark) {
-    const added = await text(createReadStream(file, { start: mark }));
+    // The mark may be within a line, of a request before it.
+    const begin = await text(createReadStream(file, { start: Math.max(0, mark - 1) }));
+    const added = mark === 0 ? begin : begin.slice(begin.indexOf("\n") + 1);
     // The last line may be incomplete.
     const complete = added.split("\n").filter((line) => line.endsWith("}"));
     return complete.map((line) => entrySchema.parse(JSON.parse(line)));

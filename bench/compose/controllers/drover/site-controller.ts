@@ -42,16 +42,22 @@ function childrenOf(name: string, { turn, text }: z.output<(typeof Site)["spec"]
   return [
     { ...core, kind: "ConfigMap", metadata, data: { turn: String(turn), "index.html": text } },
     {
-      ...{ ...core, kind: "ConfigMap", metadata: { name: `${name}-scripts`, labels } },
+      ...core,
+      kind: "ConfigMap",
+      metadata: { name: `${name}-scripts`, labels },
       data: { "start.sh": "exec web --root /page" },
     },
     { ...core, kind: "ServiceAccount", metadata, automountServiceAccountToken: false },
     {
-      ...{ ...core, kind: "Service", metadata },
+      ...core,
+      kind: "Service",
+      metadata,
       spec: { clusterIP: "None", selector: app, ports: [{ name: "http", port: 80, targetPort: 80 }] },
     },
     {
-      ...{ apiVersion: "apps/v1", kind: "Deployment", metadata },
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata,
       spec: {
         replicas: 0,
         selector: { matchLabels: app },
