@@ -5,17 +5,24 @@
 
 compose() {
   jq -c '.object as {metadata: {name: $name, namespace: $namespace}, spec: $spec}
+    | ($spec.secretName // "") as $secretName
+    | (first((.related // [])[] | select(.kind == "Secret" and .metadata.name == $secretName)) // null) as $secret
     | {"app.kubernetes.io/name": "website", "app.kubernetes.io/instance": $name} as $labels
     | {name: $name} as $metadata
     | [(.children // [])[] | select(.kind == "Deployment" and .metadata.name == $name) | .status.readyReplicas] as $ready
-    | {
+    | ({
         name: "web",
         image: $spec.image,
         ports: [{name: "http", containerPort: 8080}],
         readinessProbe: {httpGet: {path: "/", port: "http"}},
         volumeMounts: [{name: "page", mountPath: "/usr/share/nginx/html", readOnly: true}]
-      } as $container
-    | {
+      } + (if $secret == null then {} else {envFrom: [{secretRef: {name: $secretName}}]} end)) as $container
+    | # A new version of the Secret replaces the Pods.
+      ({$labels} + (if $secret == null then {} else
+        {annotations: {"example.com/secret-version": $secret.metadata.resourceVersion}} end)) as $podMetadata
+    | if $secret == null and $secretName != "" then
+        {outcome: "again", after: "10m", reason: "NoSecret", message: "Create the Secret \($secretName)."}
+      else {
         outcome: "composed",
         children: [
           {apiVersion: "v1", kind: "ConfigMap", $metadata, data: {"index.html": $spec.html}},
@@ -27,7 +34,7 @@ compose() {
               replicas: $spec.replicas,
               selector: {matchLabels: $labels},
               template: {
-                metadata: {$labels},
+                metadata: $podMetadata,
                 spec: {containers: [$container], volumes: [{name: "page", configMap: {name: $name}}]}
               }
             }
@@ -40,7 +47,7 @@ compose() {
           }
         ],
         status: {address: "http://\($name).\($namespace).svc", readyReplicas: ($ready[0] // 0)}
-      }'
+      } end'
 }
 
 source "$(dirname "${BASH_SOURCE[0]}")/../../sdk/shell/drover.sh"

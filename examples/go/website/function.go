@@ -14,6 +14,8 @@ type Spec struct {
 	HTML     string `json:"html"`
 	Image    string `json:"image"`
 	Replicas int    `json:"replicas"`
+	// SecretName is a Secret with environment variables of the web server.
+	SecretName string `json:"secretName,omitempty"`
 }
 
 // Status has the fields that users see.
@@ -30,6 +32,10 @@ func compose(_ context.Context, call *drover.Call) (drover.Answer, error) {
 	if err := call.Spec(&spec); err != nil {
 		return nil, err
 	}
+	secret := call.Related.Get("v1", "Secret", spec.SecretName)
+	if secret == nil && spec.SecretName != "" {
+		return drover.Again{After: "10m", Reason: "NoSecret", Message: "Create the Secret " + spec.SecretName + "."}, nil
+	}
 	var running struct{ Status Status }
 	if child := call.Children.Get("apps/v1", "Deployment", call.Name()); child != nil {
 		if err := child.Decode(&running); err != nil {
@@ -38,8 +44,12 @@ func compose(_ context.Context, call *drover.Call) (drover.Answer, error) {
 	}
 	name := call.Name()
 	labels := object{"app.kubernetes.io/name": "website", "app.kubernetes.io/instance": name}
+	metadata := object{"labels": labels}
+	if secret != nil { // A new version of it replaces the Pods.
+		metadata["annotations"] = object{"example.com/secret-version": secret.Metadata.ResourceVersion}
+	}
 	return drover.Composed{
-		Children: []any{configMap(name, spec), deployment(name, spec, labels), service(name, labels)},
+		Children: []any{configMap(name, spec), deployment(name, spec, metadata, labels), service(name, labels)},
 		Status: Status{
 			Address:       fmt.Sprintf("http://%s.%s.svc", name, call.Namespace()),
 			ReadyReplicas: running.Status.ReadyReplicas,
@@ -53,13 +63,16 @@ func configMap(name string, spec Spec) object {
 	}
 }
 
-func deployment(name string, spec Spec, labels object) object {
+func deployment(name string, spec Spec, metadata, labels object) object {
 	container := object{
 		"name":           "web",
 		"image":          spec.Image,
 		"ports":          []object{{"name": "http", "containerPort": 8080}},
 		"readinessProbe": object{"httpGet": object{"path": "/", "port": "http"}},
 		"volumeMounts":   []object{{"name": "page", "mountPath": "/usr/share/nginx/html", "readOnly": true}},
+	}
+	if spec.SecretName != "" {
+		container["envFrom"] = []object{{"secretRef": object{"name": spec.SecretName}}}
 	}
 	pod := object{
 		"containers": []object{container},
@@ -72,7 +85,7 @@ func deployment(name string, spec Spec, labels object) object {
 		"spec": object{
 			"replicas": spec.Replicas,
 			"selector": object{"matchLabels": labels},
-			"template": object{"metadata": object{"labels": labels}, "spec": pod},
+			"template": object{"metadata": metadata, "spec": pod},
 		},
 	}
 }

@@ -5,17 +5,20 @@ It only declares these children. Drover creates them, keeps them as they are dec
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
-from drover import Call, Composed, serve
+from drover import Again, Answer, Call, Composed, serve
 
 
-def compose(call: Call) -> Composed:
+def compose(call: Call) -> Answer:
     name, spec = call.name, call.spec
+    secret = call.related.get("v1", "Secret", spec.get("secretName", ""))
+    if secret is None and "secretName" in spec:
+        return Again(after="10m", reason="NoSecret", message=f"Create the Secret {spec['secretName']}.")
     labels = {"app.kubernetes.io/name": "website", "app.kubernetes.io/instance": name}
     running = call.children.get("apps/v1", "Deployment", name) or {}
     return Composed(
-        children=[config_map(name, spec), deployment(name, spec, labels), service(name, labels)],
+        children=[config_map(name, spec), deployment(name, spec, labels, secret), service(name, labels)],
         status={
             "address": f"http://{name}.{call.namespace}.svc",
             "readyReplicas": running.get("status", {}).get("readyReplicas", 0),
@@ -27,14 +30,21 @@ def config_map(name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"index.html": spec["html"]}}
 
 
-def deployment(name: str, spec: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
-    container = {
+def deployment(
+    name: str, spec: dict[str, Any], labels: dict[str, str], secret: Optional[dict[str, Any]]
+) -> dict[str, Any]:
+    container: dict[str, Any] = {
         "name": "web",
         "image": spec["image"],
         "ports": [{"name": "http", "containerPort": 8080}],
         "readinessProbe": {"httpGet": {"path": "/", "port": "http"}},
         "volumeMounts": [{"name": "page", "mountPath": "/usr/share/nginx/html", "readOnly": True}],
     }
+    metadata: dict[str, Any] = {"labels": labels}
+    if secret is not None:
+        container["envFrom"] = [{"secretRef": {"name": spec["secretName"]}}]
+        # A new version of the Secret replaces the Pods.
+        metadata["annotations"] = {"example.com/secret-version": secret["metadata"]["resourceVersion"]}
     pod = {"containers": [container], "volumes": [{"name": "page", "configMap": {"name": name}}]}
     return {
         "apiVersion": "apps/v1",
@@ -43,7 +53,7 @@ def deployment(name: str, spec: dict[str, Any], labels: dict[str, str]) -> dict[
         "spec": {
             "replicas": spec["replicas"],
             "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod},
+            "template": {"metadata": metadata, "spec": pod},
         },
     }
 

@@ -15,6 +15,19 @@ class ComposeTest(unittest.TestCase):
         self.assertEqual(deployment["spec"]["replicas"], 2)
         self.assertEqual(service["spec"]["selector"], deployment["spec"]["template"]["metadata"]["labels"])
 
+    def test_waits_for_its_secret_and_gives_it_to_the_web_server(self) -> None:
+        spec = {**SPEC, "secretName": "words"}
+        self.assertEqual(compose(call_for(spec)).message, "Create the Secret words.")
+        secret = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "words", "namespace": "default", "resourceVersion": "7"},
+        }
+        _, deployment, _ = compose(call_for(spec, related=[secret])).children
+        template = deployment["spec"]["template"]
+        self.assertEqual(template["metadata"]["annotations"], {"example.com/secret-version": "7"})
+        self.assertEqual(template["spec"]["containers"][0]["envFrom"], [{"secretRef": {"name": "words"}}])
+
     def test_reports_the_replicas_that_are_ready(self) -> None:
         running = {
             "apiVersion": "apps/v1",

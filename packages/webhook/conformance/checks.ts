@@ -1,3 +1,4 @@
+import { z } from "zod";
 /**
  * # Does a function keep the contract?
  *
@@ -297,13 +298,22 @@ const secretNamed = (name: string): NonNullable<Call["related"]>[number] => ({
   metadata: { name, namespace: "web", uid: "s", resourceVersion: "8" },
 });
 /** A call to declare the children of the object web/ada. */
-function composeCall(subject: Subject, more: Partial<Call> = {}): Call {
-  const call = callOf(subject, website, { type: "dev.drover.compose.v2", children: [], ...more });
+function composeCall(subject: Subject, more: Partial<Call> = {}, spec: object = {}): Call {
+  const call = callOf(
+    subject,
+    { ...website, ...spec },
+    { type: "dev.drover.compose.v2", children: [], ...more },
+  );
   const { metadata } = call.object;
   return { ...call, object: { ...call.object, metadata: { ...metadata, name: "ada" } } };
 }
 const composedIn = async (subject: Subject, call: Call) =>
   outcomeIn(subject, call, await sendCall(subject, call), "composed");
+
+const templateSchema = z.looseObject({
+  metadata: z.looseObject({ annotations: z.record(z.string(), z.string()) }),
+  spec: z.looseObject({ containers: z.array(z.looseObject({ envFrom: z.unknown() })) }),
+});
 
 const labels = { "app.kubernetes.io/name": "website", "app.kubernetes.io/instance": "ada" };
 const websiteChildren = [
@@ -357,6 +367,21 @@ export const composeChecks: readonly Check[] = [
       const children = [other, deploymentWith({ readyReplicas: 2, nice: [null, 1.5] })];
       const call = { ...composeCall(subject, { children }), related: [secretNamed("theme")], later: null };
       expectEqual((await composedIn(subject, call)).status?.["readyReplicas"], 2, "status.readyReplicas");
+    },
+  },
+  {
+    name: "waits for the Secret that the object references, and gives it to the web server",
+    run: async (subject) => {
+      const spec = { secretName: "theme" };
+      const waiting = composeCall(subject, { related: [secretNamed("other")] }, spec);
+      const { reason, message } = outcomeIn(subject, waiting, await sendCall(subject, waiting), "again");
+      expectEqual([reason, message], ["NoSecret", "Create the Secret theme."], "reason and message");
+      const call = composeCall(subject, { related: [secretNamed("other"), secretNamed("theme")] }, spec);
+      const { children } = await composedIn(subject, call);
+      const template = z.looseObject({ spec: z.looseObject({ template: templateSchema }) }).parse(children[1])
+        .spec.template;
+      expectEqual(template.metadata.annotations, { "example.com/secret-version": "8" }, "annotations");
+      expectEqual(template.spec.containers[0]?.envFrom, [{ secretRef: { name: "theme" } }], "envFrom");
     },
   },
   {
