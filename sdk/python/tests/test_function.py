@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import urllib.request
 from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Optional
@@ -81,8 +82,7 @@ class HistoryTest(unittest.TestCase):
 
         def run_first() -> bytes:
             begun.set()
-            first.over.wait(10)
-            order.append("first")
+            order.append("first" if first.over.wait(10) else "too late")
             return b"first"
 
         thread = threading.Thread(target=self.answer, args=(history, first, int(time.time()), run_first))
@@ -222,11 +222,16 @@ class ServerTest(unittest.TestCase):
         client = threading.Thread(target=lambda: said.append(self.post(server)))
         client.start()
         begun.wait(10)
-        stopping = threading.Thread(target=server.stop, args=(30,))
-        stopping.start()
-        end.set()
-        stopping.join()
+        wait_for = server._changed.wait_for
+
+        def end_call(done: Callable[[], bool], grace: float) -> bool:
+            end.set()
+            return wait_for(done, grace)
+
+        with unittest.mock.patch.object(server._changed, "wait_for", side_effect=end_call) as waits:
+            server.stop(30)
         client.join()
+        self.assertEqual([one.args[1] for one in waits.call_args_list], [30])
         self.assertEqual(said, [{"outcome": "done", "status": {"text": "in time"}}])
 
     def test_after_the_grace_runs_are_asked_to_stop(self) -> None:
