@@ -78,9 +78,6 @@ type Parked struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Accepted means that a completion with the result follows before the deadline.
-type Accepted struct{}
-
 func (Done) outcome() string      { return "done" }
 func (Composed) outcome() string  { return "composed" }
 func (Finalized) outcome() string { return "finalized" }
@@ -88,7 +85,6 @@ func (Again) outcome() string     { return "again" }
 func (Conflict) outcome() string  { return "conflict" }
 func (Failed) outcome() string    { return "failed" }
 func (Parked) outcome() string    { return "parked" }
-func (Accepted) outcome() string  { return "accepted" }
 
 // MarshalJSON writes no children as an empty list, since the field is required.
 func (c Composed) MarshalJSON() ([]byte, error) {

@@ -23,11 +23,8 @@ answers, as Drover's docs/webhook-functions.md requires. It needs no other packa
 - ``answers.py`` has the answers; ``testing.py`` makes calls for tests of your handlers.
 """
 
-from .answers import Accepted, Again, Answer, Child, Composed, Conflict, Done, Failed, Finalized, Parked
+from .answers import Again, Answer, Child, Composed, Conflict, Done, Failed, Finalized, Parked
 from .call import Call
 from .server import serve
 
-__all__ = [
-    *("Accepted", "Again", "Answer", "Call", "Child", "Composed", "Conflict", "Done", "Failed", "Finalized", "Parked"),
-    "serve",
-]
+__all__ = ["Again", "Answer", "Call", "Child", "Composed", "Conflict", "Done", "Failed", "Finalized", "Parked", "serve"]

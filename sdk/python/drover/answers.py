@@ -104,13 +104,6 @@ class Parked(Answer):
     reason: Optional[str] = None
 
 
-@dataclass(frozen=True)
-class Accepted(Answer):
-    """A completion with the result follows before the deadline."""
-
-    outcome: ClassVar[str] = "accepted"
-
-
 def _fields(value: Any) -> dict[str, Any]:
     """The fields of a dataclass that are set, with the names that they have in JSON."""
     fields = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
