@@ -215,9 +215,9 @@ func (s *server) handle(ctx context.Context, call *Call) (Answer, error) {
 	case call.Type == TypeFinalize:
 		return Finalized{}, nil
 	case call.Type == TypeCompose:
-		return Parked{"This function declares no children. Leave out spec.webhook.composes, or set Compose.", "NotComposed"}, nil
+		message := "This function declares no children. Leave out spec.webhook.composes, or set Compose."
+		return Parked{Message: message, Reason: "NotComposed"}, nil
 	}
-	return Parked{
-		"This function declares children: set spec.webhook.composes to true, and list their kinds in spec.owns.", "NotReconciled",
-	}, nil
+	message := "This function declares children: set spec.webhook.composes to true, and list their kinds in spec.owns."
+	return Parked{Message: message}, nil
 }

@@ -104,7 +104,7 @@ def _missing(type: str) -> Answer:
         COMPOSE: "This function declares no children. Leave out spec.webhook.composes, or give serve() compose.",
         RECONCILE: "This function declares children: set spec.webhook.composes to true, and list their kinds in spec.owns.",
     }
-    return Parked(message[type], "NotComposed" if type == COMPOSE else "NotReconciled")
+    return Parked(message[type], "NotComposed" if type == COMPOSE else None)
 
 
 def _render(answer: Answer) -> bytes:
