@@ -87,15 +87,28 @@ function contains(live: unknown, declared: unknown): boolean {
   if (live === undefined) return fields.length === 0;
   if (typeof live !== "object" || live === null || Array.isArray(live)) return false;
   const present = new Map(Object.entries(live));
-  return fields.every(([name, part]) => contains(present.get(name), part));
+  return fields.every(([name, part]) => {
+    const there: unknown = present.get(name);
+    return contains(there, part) && (!isSelector(name) || there === undefined || contains(part, there));
+  });
 }
 
-/** The live values of the declared fields. Lists are taken whole. */
+/**
+ * True for a field that the API server takes as one value, although it is a map (`x-kubernetes-map-type: atomic`): an
+ * apply removes what others have added to it. All such maps of Kubernetes' own kinds are selectors: `selector`,
+ * `nodeSelector`, `podSelector`.
+ */
+const isSelector = (name: string): boolean => /selector$/i.test(name);
+
+/** The live values of the declared fields. Lists and selectors are taken whole. */
 function projection(live: unknown, declared: unknown): unknown {
   if (typeof declared !== "object" || declared === null || Array.isArray(declared)) return live;
   if (typeof live !== "object" || live === null || Array.isArray(live)) return live;
   const present = new Map(Object.entries(live));
   return Object.fromEntries(
-    Object.entries(declared).map(([name, part]) => [name, projection(present.get(name), part)]),
+    Object.entries(declared).map(([name, part]) => {
+      const there: unknown = present.get(name);
+      return [name, isSelector(name) ? there : projection(there, part)];
+    }),
   );
 }

@@ -122,6 +122,28 @@ export function othersContract(servers: () => Servers): void {
       expect(await conditionOf(cluster, "Contested")).toBeUndefined();
     });
 
+    const labels = { app: "a" };
+    // The server writes the quantity as 1.
+    const web = { name: "web", image: "web:1", resources: { requests: { cpu: "1000m" } } };
+    const podsOn = (nodeSelector: object) => ({
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { nodeSelector, containers: [web] } },
+    });
+    test.each([
+      ["the selector of a Service", "service", (selector: object) => ({ selector, ports: [{ port: 80 }] })],
+      ["a nodeSelector", "deployment", podsOn],
+    ] as const)("is set back, if it is %s to which others add a label", async (_, kind, specWith) => {
+      const declared = specWith({ a: "1" });
+      const { cluster, as } = await declaring([{ ...kinds[kind], metadata: { name: "a" }, spec: declared }]);
+      const theirs = { theirs: "1" };
+      for (const body of [{ metadata: { labels: theirs } }, { spec: specWith({ a: "1", ...theirs }) }]) {
+        await as("other").patch(builtin[kind], key, { type: "merge", body });
+        await cluster.advance("1s");
+      }
+      const live = await get(cluster, kind);
+      expect(JSON.stringify(live?.["spec"])).toMatch(/selector":\{"a":"1"\}/i);
+    });
+
     test("is set back, if it is a list to which others add an item", async () => {
       const child = deployment("a");
       const containers = (command: readonly string[]) => [{ name: "web", image: "web:1", command }];
