@@ -13,7 +13,7 @@ await world.startGateway({ awaited: "Serving /healthz", machine: "node" });
 const { cluster } = world;
 
 const manifest = new URL("../../../examples/website/deploy/function.yaml", import.meta.url);
-const { spec, ...identity } = z
+const { apiVersion, kind, metadata, spec } = z
   .looseObject({
     apiVersion: z.string(),
     kind: z.string(),
@@ -21,7 +21,12 @@ const { spec, ...identity } = z
     spec: z.looseObject({}),
   })
   .parse(parse(readFileSync(manifest, "utf8")));
-const publisher = { ...inDefault(identity), spec: { ...spec, container: { image: "python" } } };
+const publisher = inDefault({
+  apiVersion,
+  kind,
+  metadata,
+  spec: { ...spec, container: { image: "python" } },
+});
 const pageSchema = z.looseObject({
   metadata: z.looseObject({ uid: z.string() }),
   data: z.record(z.string(), z.string()),
