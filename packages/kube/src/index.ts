@@ -1,7 +1,7 @@
 /**
  * # @drover/kube
  *
- * The client of the API server; all other packages of Drover use it. Three parts, each usable alone:
+ * The client of the API server; all other packages of Drover use it. Four parts, each usable alone:
  *
  * - **client**: `connect()` returns a `KubeClient`: get, list, create, replace, patch, apply, delete and watch for any kind,
  *   named by a `ResourceRef`. Credentials and TLS material come from a kubeconfig or the pod's ServiceAccount, by way
@@ -10,6 +10,7 @@
  *   writes only while its guard allows it.
  * - **reflector**: `runReflector()` follows one kind with list and watch. After any failure it reconnects or lists
  *   again. It emits the objects that were added, modified or deleted since its last event, also across interruptions.
+ * - **dry-run**: `openDryRun()` returns a client that tries the writes of a run without storing them.
  * - **events**: `eventRecorder()` writes Kubernetes Events. It merges repeats, limits the rate per object, and never
  *   delays a reconcile.
  *
@@ -33,6 +34,8 @@ export {
 } from "./credentials/credentials.ts";
 export { isApiError, type ApiErrorKind, ApiError, ConnectionError, WriteRefusedError } from "./errors.ts";
 export { eventRecorder } from "./events/event-recorder.ts";
+export type { DryRunWrite } from "./dry-run/dry-run-log.ts";
+export { type DryRun, openDryRun } from "./dry-run/open-dry-run.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
 export { controllerOf, controllerReference, isControlledBy } from "./objects/controller-of.ts";
 export { type FieldConflict, fieldConflicts } from "./field-conflicts.ts";
