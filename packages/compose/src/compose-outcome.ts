@@ -2,15 +2,18 @@ import {
   type Announcement,
   type Condition,
   type Milliseconds,
+  type ObjectKey,
   readyCondition,
+  type ResourceRef,
   RetryError,
   type StatusCondition,
   TerminalError,
 } from "@drover/controller";
 import type { ChildReport } from "./apply-child.ts";
 import type { AppliedChild, AppliedWaves } from "./apply-waves.ts";
-import { titleOf } from "./child.ts";
+import { childId, type ObservedChild, titleOf } from "./child.ts";
 import { lastCorrection } from "./correction.ts";
+import { deletionOf } from "./marks.ts";
 
 /** The condition of an object with children that others keep changing. */
 const contestedCondition = "Contested";
@@ -142,4 +145,65 @@ export function announcementsOf(
     const action = did === "removed" ? "Prune" : "Apply";
     return [{ type: "Normal", reason, action, note: message(lines.map(sentence)) }];
   });
+}
+
+/** What a run did to a child, declared or not. */
+export interface ChildOutcome {
+  readonly ref: ResourceRef;
+  readonly key: ObjectKey;
+  /**
+   * `refused`: the API server does not accept it, or it belongs to others. `waits`: a later run changes it. The last
+   * three are of children that are not declared any more.
+   */
+  readonly did:
+    "nothing" | "created" | "changed" | "adopted" | "refused" | "waits" | "deleted" | "released" | "kept";
+  /** The reason of a refusal or a wait, or the changes of others that were set back, as an unfinished sentence. */
+  readonly why?: string;
+}
+
+/** All children of a run: the declared ones in the order of their waves, then the others. */
+export const childOutcomes = (
+  { children, later }: AppliedWaves,
+  observed: ReadonlyMap<string, ObservedChild>,
+  isComplete: boolean,
+): readonly ChildOutcome[] => {
+  const declared = [...children.map(({ child }) => child), ...later];
+  const ids = new Set(declared.map(childId));
+  const others = [...observed].flatMap(([id, child]) => (ids.has(id) ? [] : [child]));
+  return [
+    ...children.map(declaredOutcome),
+    ...later.map(({ ref, key, wave }): ChildOutcome => {
+      const why = `its wave, ${wave}, begins when all children of the waves before are ready`;
+      return { ref, key, did: "waits", why };
+    }),
+    ...others.map((child) => undeclaredOutcome(child, isComplete)),
+  ];
+};
+
+function declaredOutcome({ child: { ref, key }, report }: AppliedChild): ChildOutcome {
+  switch (report.did) {
+    case "corrected":
+      return { ref, key, did: "changed", why: change(report) };
+    case "contested":
+      return { ref, key, did: "waits", why: `${change(report)}; it was set back a short while ago` };
+    case "failed":
+      return { ref, key, did: "refused", why: report.why };
+    case "waits":
+      return { ref, key, did: "waits", why: report.why };
+    case "nothing":
+    case "created":
+    case "changed":
+    case "adopted":
+      return { ref, key, did: report.did };
+  }
+}
+
+function undeclaredOutcome({ ref, key, object }: ObservedChild, isComplete: boolean): ChildOutcome {
+  if (object.metadata.deletionTimestamp !== undefined)
+    return { ref, key, did: "waits", why: "it is being deleted" };
+  const deletion = deletionOf(object);
+  if (deletion === "Retain") return { ref, key, did: "kept" };
+  if (!isComplete)
+    return { ref, key, did: "waits", why: "it is removed when all declared children have been applied" };
+  return { ref, key, did: deletion === "Orphan" ? "released" : "deleted" };
 }

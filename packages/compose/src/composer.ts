@@ -19,7 +19,14 @@ import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
 import { titleOf } from "./child.ts";
 import { checkedChildren } from "./checked-children.ts";
-import { announcementsOf, contestAfter, failureOf, readiness } from "./compose-outcome.ts";
+import {
+  announcementsOf,
+  type ChildOutcome,
+  childOutcomes,
+  contestAfter,
+  failureOf,
+  readiness,
+} from "./compose-outcome.ts";
 import { childLabels, deletionOf } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
 import { pruneChildren, type Pruned } from "./prune.ts";
@@ -46,11 +53,18 @@ export interface Composer<R extends Resource> {
   finalize(context: ReconcileContext<R>): Promise<void>;
 }
 
-/** A composer, for callers that define the controller themselves. */
-export function openComposer<R extends Resource>(controller: ComposedController<R>): Composer<R> {
+/**
+ * A composer, for callers that define the controller themselves.
+ *
+ * @param onChildren is called in every run, after its children were applied and pruned.
+ */
+export function openComposer<R extends Resource>(
+  controller: ComposedController<R>,
+  onChildren?: (outcomes: readonly ChildOutcome[]) => void,
+): Composer<R> {
   const comparison = openComparison();
   return {
-    reconcile: (context, compose) => composeOnce({ context, controller, comparison }, compose),
+    reconcile: (context, compose) => composeOnce({ context, controller, comparison, onChildren }, compose),
     needsFinalizer: controller.owns.some(({ acrossNamespaces }) => acrossNamespaces === true),
     finalize: (context) => removeUnowned({ context, controller, comparison }),
   };
@@ -62,6 +76,7 @@ interface ComposeRun<R extends Resource> {
   readonly context: ReconcileContext<R>;
   readonly controller: ComposedController<R>;
   readonly comparison: Comparison;
+  readonly onChildren?: ((outcomes: readonly ChildOutcome[]) => void) | undefined;
 }
 
 async function composeOnce<R extends Resource>(
@@ -85,6 +100,7 @@ async function composeOnce<R extends Resource>(
   const isComplete =
     applied.later.length === 0 && applied.children.every(({ report }) => report.did !== "failed");
   const pruned = isComplete ? await pruneChildren(applying, desired, observed) : nothingPruned;
+  run.onChildren?.(childOutcomes(applied, observed, isComplete));
   for (const each of announcementsOf(applied, pruned.lines)) announce(each);
   const failure = failureOf(applied) ?? pruned.failure;
   return { ...withConditions(run, result, applied), ...(failure !== undefined && { failure }) };

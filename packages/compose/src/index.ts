@@ -13,7 +13,7 @@
  *   `apply-child.ts` makes one as it is declared, if `satisfied.ts` finds a difference; `correction.ts` slows down the
  *   corrections of a child that others keep changing;
  * - `prune.ts` deletes or releases the children that are no longer declared;
- * - `compose-outcome.ts` makes conditions and Events of what was done.
+ * - `compose-outcome.ts` makes conditions and Events of what was done, and a list for `drover plan`.
  *
  * `marks.ts` has the labels and annotations by which children are found again.
  */
@@ -23,4 +23,5 @@ export {
   type RelatedDefinition,
   type RelatedNames,
 } from "./compose-controller.ts";
+export type { ChildOutcome } from "./compose-outcome.ts";
 export { type Composer, openComposer } from "./composer.ts";
