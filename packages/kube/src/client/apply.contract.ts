@@ -51,6 +51,18 @@ export function applyContract(client: () => KubeClient): void {
       expect(gone["data"]).toEqual({ b: "2" });
     });
 
+    test.each(["secret text", 17.5, ["secret text"], { part: "secret text" }])(
+      "of a wrong type is refused, without the value %j: it may be that of a Secret",
+      async (value) => {
+        const wrong = { metadata, ...(typeof value === "string" ? { data: value } : { data: { a: value } }) };
+        const error = await failure(as("one").apply(builtin.secret, wrong));
+        expect(error).toMatchObject({
+          message: expect.stringContaining("a value of another type") as string,
+        });
+        expect(JSON.stringify(error) + String(error)).not.toMatch(/secret text|17\.5/);
+      },
+    );
+
     test("is refused for a field that another manager has set, which the error names", async () => {
       await as("one").apply(kind, ofData({ a: "1", b: "1", same: "s" }));
       await as("two words").apply(kind, ofData({ a: "2" }), { force: true });

@@ -75,12 +75,16 @@ export function apiErrorFrom(reply: Reply, code: number, status: ApiStatus | und
     kind: errorKindOf(code, status),
     status: code,
     reason: status?.reason ?? "",
-    serverMessage: status?.message ?? text,
+    serverMessage: withoutValue(status?.message ?? text),
     request: reply.request,
     retryAfter: reply.retryAfter ?? requestedSpan,
     details: status?.details,
   });
 }
+
+/** An apply of a value with the wrong type is refused with the value, which may be a Secret's. */
+const withoutValue = (message: string): string =>
+  message.replace(/(typed patch object [^]*?: expected \w+, got )[^]*$/, "$1a value of another type");
 
 /** The error for a reply without a 2xx status. */
 export function refusalError(reply: BufferedReply): ApiError | MalformedReplyError {
