@@ -7,6 +7,7 @@ import { historyCommand } from "./operate/history-command.ts";
 import { listCommand } from "./operate/list-command.ts";
 import { pauseCommand, resumeCommand } from "./operate/pause-command.ts";
 import { retryCommand } from "./operate/retry-command.ts";
+import { planCommand } from "./plan/plan-command.ts";
 import { statusCommand } from "./status/status-command.ts";
 import { testCommand } from "./test/test-command.ts";
 import { whyCommand } from "./why/why-command.ts";
@@ -15,7 +16,7 @@ import { whyCommand } from "./why/why-command.ts";
 export function droverCommand(): Command {
   const program = new Command("drover").description("Serverless controllers for Kubernetes");
   const commands = [
-    ...[initCommand, testCommand, faultsCommand, generateCommand, deployCommand],
+    ...[initCommand, testCommand, faultsCommand, generateCommand, planCommand, deployCommand],
     ...[statusCommand, whyCommand, listCommand, historyCommand],
     ...[retryCommand, pauseCommand, resumeCommand],
   ];

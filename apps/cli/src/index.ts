@@ -6,6 +6,7 @@
  * - `drover init`: creates a new function from `init/template`, which is itself a function with tests.
  * - `drover generate`: writes a function's CRD, ReconcileFunction and Dockerfile, from the module that exports it.
  * - `drover deploy`: applies them. `deploy/deploy.ts` has the order of steps.
+ * - `drover plan`: shows what a run would do. `plan/plan-object.ts` runs the function with a client that stores nothing.
  * - `drover status`, `drover why`: show the state of functions, and explain why an object runs or does not.
  *   `why/key-facts.ts` collects the facts, `why/explanation.ts` turns them into a sentence.
  * - `drover list`, `history`, `retry`, `pause`, `resume`: show and steer a function's queue (`operate/`).

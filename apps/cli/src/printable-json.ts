@@ -1,8 +1,9 @@
 import { unprintable } from "@drover/controller";
+import { writeJson } from "@drover/json";
 
 /** A value as indented JSON that is safe to print on a terminal. */
 export const printableJson = (value: unknown): string =>
-  JSON.stringify(value, undefined, 2).split("\n").map(printable).join("\n");
+  writeJson(value, 2).split("\n").map(printable).join("\n");
 
 /** Escapes the unprintable characters of a line of JSON. The result parses to the same value. */
 export const printable = (line: string): string =>

@@ -1,0 +1,215 @@
+import { type ChildOutcome, openComposer } from "@drover/compose";
+import { composeContext, type Controller, objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import {
+  type DryRunWrite,
+  type KubeClient,
+  type KubeObject,
+  openDryRun,
+  refOf,
+  resourceNameOf,
+} from "@drover/kube";
+import type { RunOutcome } from "@drover/queue";
+import { reconcileOnce } from "@drover/runtime";
+import { type FieldChange, fieldChanges } from "./field-changes.ts";
+
+/** What a run would do to an object, or why it would not. */
+export interface PlannedChange {
+  readonly kind: string;
+  readonly key: ObjectKey;
+  /**
+   * `waits`: this run does not change it, though it is not as declared. `keep`: it is no longer declared, and stays.
+   */
+  readonly action:
+    | "nothing"
+    | "create"
+    | "change"
+    | "recreate"
+    | "adopt"
+    | "delete"
+    | "release"
+    | "keep"
+    | "waits"
+    | "refused";
+  /** The reason, as the run reports it. */
+  readonly why?: string;
+  readonly fields: readonly FieldChange[];
+}
+
+/** The plan for one object: the changes of one run. */
+export interface ObjectPlan {
+  readonly kind: string;
+  readonly key: ObjectKey;
+  /** The changes in their order. The object's own, of its status and its finalizer, are the last. */
+  readonly changes: readonly PlannedChange[];
+  /** Why the run would fail, as a message. */
+  readonly failure?: string;
+  /** Why the plan ends before the run does. */
+  readonly end?: string;
+  /** True if the object is paused, so that no run starts. */
+  readonly isPaused?: true;
+}
+
+export interface PlanOptions {
+  readonly controller: Controller;
+  readonly client: KubeClient;
+  readonly object: KubeObject;
+  /** False if the object is not stored like this: then it is as it would be. */
+  readonly isStored: boolean;
+  readonly now?: () => Date;
+}
+
+/**
+ * Plans one object: runs the function with a client that stores nothing, and lists what it would have written.
+ *
+ * It is the run of a process that has just started, by the same code. The run holds no lease, so that nothing is written
+ * outside of the cluster: the plan ends there.
+ */
+export async function planObject({
+  controller,
+  client,
+  object,
+  isStored,
+  ...clock
+}: PlanOptions): Promise<ObjectPlan> {
+  const ref = refOf(controller.for);
+  const key = objectKey(object.metadata);
+  const dryRun = openDryRun(client, { ref, object, isStored });
+  let children: readonly ChildOutcome[] = [];
+  const outcome = await reconcileOnce(
+    {
+      controller: withOutcomes(controller, (outcomes) => (children = outcomes)),
+      client: dryRun.client,
+      announce: () => undefined,
+      log: silentLog,
+      ...clock,
+    },
+    {
+      key,
+      token: "plan",
+      claim: { fails: 0, reasons: ["Planned"], class: "change", versions: {} },
+      signal: new AbortController().signal,
+      hasLease: () => dryRun.stop("The run would then write outside of the cluster."),
+    },
+  );
+  const end = dryRun.end();
+  const failure = end === undefined ? failureIn(outcome) : undefined;
+  return {
+    kind: ref.kind,
+    key,
+    changes: changesOf({ ref, key }, dryRun.writes, children),
+    ...(end !== undefined && { end }),
+    ...(failure !== undefined && { failure }),
+    ...(outcome.kind === "paused" && { isPaused: true }),
+  };
+}
+
+/** The controller with an observer of its children, if it declares children. */
+function withOutcomes(
+  controller: Controller,
+  onChildren: (outcomes: readonly ChildOutcome[]) => void,
+): Controller {
+  const { compose } = controller;
+  if (compose === undefined) return controller;
+  const composer = openComposer(controller, onChildren);
+  return {
+    ...controller,
+    reconcile: (context) =>
+      composer.reconcile(context, (children) => compose(composeContext(context, children))),
+  };
+}
+
+function failureIn(outcome: RunOutcome): string | undefined {
+  switch (outcome.kind) {
+    case "retry":
+    case "terminal":
+      return outcome.error;
+    case "conflict":
+      return "An object was changed by others at the same time. Plan again.";
+    case "gone":
+    case "done":
+    case "wait":
+    case "throttled":
+    case "paused":
+    case "interrupted":
+      return undefined;
+  }
+}
+
+type Target = Pick<DryRunWrite, "ref" | "key">;
+const idOf = ({ ref, key }: Target): string => `${resourceNameOf(ref)} ${key}`;
+
+function changesOf(
+  own: Target,
+  writes: readonly DryRunWrite[],
+  children: readonly ChildOutcome[],
+): readonly PlannedChange[] {
+  const ofOwn = writes.filter((write) => idOf(write) === idOf(own));
+  const ids = new Set([own, ...children].map(idOf));
+  return [
+    ...children.map((child) =>
+      childChange(
+        child,
+        writes.filter((write) => idOf(write) === idOf(child)),
+      ),
+    ),
+    ...writes.filter((write) => !ids.has(idOf(write))).flatMap(writtenChange),
+    ...ownChange(ofOwn),
+  ];
+}
+
+const actions = {
+  nothing: "nothing",
+  created: "create",
+  changed: "change",
+  adopted: "adopt",
+  refused: "refused",
+  waits: "waits",
+  deleted: "delete",
+  released: "release",
+  kept: "keep",
+} as const satisfies Record<ChildOutcome["did"], PlannedChange["action"]>;
+
+/** A child that is deleted, and is created again by a later run, has a refused apply before its deletion. */
+function childChange({ ref, key, did, why }: ChildOutcome, writes: readonly DryRunWrite[]): PlannedChange {
+  const isRecreated = did === "waits" && writes.some(({ verb }) => verb === "delete");
+  const done = writes.filter(({ refusal }) => refusal === undefined);
+  const { refusal } = writes.find((write) => write.refusal !== undefined) ?? {};
+  const reason = isRecreated && refusal !== undefined ? refusal.serverMessage : why;
+  return {
+    kind: ref.kind,
+    key,
+    action: isRecreated ? "recreate" : actions[did],
+    ...(reason !== undefined && { why: reason }),
+    fields: fieldChanges(done[0]?.before, done.at(-1)?.after, { status: false }),
+  };
+}
+
+/** A change that the function makes itself. */
+function writtenChange(write: DryRunWrite): readonly PlannedChange[] {
+  const { ref, key, before, after, refusal, subresource } = write;
+  const target = { kind: ref.kind, key };
+  if (refusal !== undefined) {
+    return [{ ...target, action: "refused", why: refusal.message, fields: [] }];
+  }
+  const fields = fieldChanges(before, after, { status: subresource === "status" });
+  if (before !== undefined && after !== undefined && fields.length === 0) return [];
+  return [
+    {
+      ...target,
+      action: before === undefined ? "create" : after === undefined ? "delete" : "change",
+      fields,
+    },
+  ];
+}
+
+/** The writes of the object itself, as one change. */
+function ownChange(writes: readonly DryRunWrite[]): readonly PlannedChange[] {
+  const refused = writes.filter(({ refusal }) => refusal !== undefined).flatMap(writtenChange);
+  const [first] = writes;
+  const last = writes.findLast(({ refusal }) => refusal === undefined);
+  if (first === undefined || last === undefined) return refused;
+  const { kind } = first.ref;
+  if (last.after === undefined) return [...refused, { kind, key: first.key, action: "delete", fields: [] }];
+  const fields = [true, false].flatMap((status) => fieldChanges(first.before, last.after, { status }));
+  return fields.length === 0 ? refused : [...refused, { kind, key: first.key, action: "change", fields }];
+}
