@@ -29,6 +29,7 @@ const SUITES = {
   scaling: ["soak:scaling", "--cycles", "50"],
   conformance: ["conformance", "--sequences", "20000"],
   workloads: ["workloads", "--sequences", "300"],
+  plans: ["plans", "--changes", "500"],
   "queue bench": ["bench:queue"],
   persistence: ["bench:persistence"],
 };

@@ -64,6 +64,7 @@ export const tasks = {
   mutation: withPython("verification/mutation/main.ts"),
   "error-paths": withPython("verification/error-paths/main.ts"),
   workloads: withoutPython("verification/workloads/main.ts", lessGarbageCollection),
+  plans: withPython("verification/plans/main.ts"),
   conformance: withPython("packages/sandbox/conformance/main.ts"),
   "one-event": withPython("verification/one-event/main.ts"),
   crds: withoutPython("verification/crds/main.ts", lessGarbageCollection),
