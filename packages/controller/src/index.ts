@@ -32,6 +32,8 @@ export {
 } from "./definition/controller.ts";
 export {
   type Announcement,
+  type OutsidePlan,
+  type OutsideWrite,
   type ReconcileContext,
   type ReconcileResult,
 } from "./definition/reconcile-context.ts";

@@ -1,5 +1,6 @@
 import type { ExternalPort, PresentResource } from "./external-port.ts";
 import type { ExternalContext } from "./external-spec.ts";
+import { plannedPort } from "./planned-port.ts";
 import type { Owner, RecordedResource } from "./ownership/ownership.ts";
 
 /** One run for one object, with all that its steps need. */
@@ -14,11 +15,12 @@ export function externalRun<Seen extends PresentResource, Details extends object
   context: ExternalContext,
   port: ExternalPort<Seen, Details>,
 ): ExternalRun<Seen, Details> {
-  const { key, metadata, status } = context;
+  const { key, metadata, status, guard } = context;
   const { createdAt, creating } = status;
+  const { plan } = guard;
   return {
-    context,
-    port,
+    context: plan === undefined ? context : { ...context, guard: { beforeWrite: () => undefined } },
+    port: plan === undefined ? port : plannedPort(port, plan),
     owner: { uid: metadata.uid, name: key },
     recorded: { name: port.recordedName, createdAt, creating },
   };

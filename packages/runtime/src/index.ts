@@ -44,7 +44,7 @@ export { type PublicServer, servePublicly } from "./http/public-server.ts";
 export { webhookHandler } from "./webhook/webhook-handler.ts";
 export { webhookApp, servedSettings, type ServedSettings, serveFunction } from "./webhook/serve-function.ts";
 export { conditionsOf } from "./schema/parse-object.ts";
-export { reconcileOnce } from "./run/reconcile-once.ts";
+export { reconcileOnce, type ReconcileOptions } from "./run/reconcile-once.ts";
 export { mapOnce } from "./run/map-once.ts";
 export {
   type DeclaredFunction,

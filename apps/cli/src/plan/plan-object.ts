@@ -1,5 +1,13 @@
 import { type ChildOutcome, openComposer } from "@drover/compose";
-import { composeContext, type Controller, objectKey, type ObjectKey, silentLog } from "@drover/controller";
+import {
+  composeContext,
+  type Controller,
+  objectKey,
+  type ObjectKey,
+  type OutsideWrite,
+  type Resource,
+  silentLog,
+} from "@drover/controller";
 import {
   type DryRunWrite,
   type KubeClient,
@@ -8,8 +16,8 @@ import {
   refOf,
   resourceNameOf,
 } from "@drover/kube";
-import type { RunOutcome } from "@drover/queue";
-import { reconcileOnce } from "@drover/runtime";
+import type { Run, RunOutcome } from "@drover/queue";
+import { reconcileOnce, type ReconcileOptions } from "@drover/runtime";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 
 /** What a run would do to an object, or why it would not. */
@@ -41,6 +49,8 @@ export interface ObjectPlan {
   readonly key: ObjectKey;
   /** The changes in their order. The object's own, of its status and its finalizer, are the last. */
   readonly changes: readonly PlannedChange[];
+  /** The writes outside of the cluster, if the function records them. */
+  readonly outside: readonly OutsideWrite[];
   /** Why the run would fail, as a message. */
   readonly failure?: string;
   /** Why the plan ends before the run does. */
@@ -62,7 +72,8 @@ export interface PlanOptions {
  * Plans one object: runs the function with a client that stores nothing, and lists what it would have written.
  *
  * It is the run of a process that has just started, by the same code. The run holds no lease, so that nothing is written
- * outside of the cluster: the plan ends there.
+ * outside of the cluster: the plan ends there, unless the function records these writes. Runs that only prepare the next
+ * one by their status are followed by it, since external resources are changed in two runs.
  */
 export async function planObject({
   controller,
@@ -74,34 +85,47 @@ export async function planObject({
   const ref = refOf(controller.for);
   const key = objectKey(object.metadata);
   const dryRun = openDryRun(client, { ref, object, isStored });
+  const outside: OutsideWrite[] = [];
   let children: readonly ChildOutcome[] = [];
-  const outcome = await reconcileOnce(
-    {
-      controller: withOutcomes(controller, (outcomes) => (children = outcomes)),
-      client: dryRun.client,
-      announce: () => undefined,
-      log: silentLog,
-      ...clock,
-    },
-    {
-      key,
-      token: "plan",
-      claim: { fails: 0, reasons: ["Planned"], class: "change", versions: {} },
-      signal: new AbortController().signal,
-      hasLease: () => dryRun.stop("The run would then write outside of the cluster."),
-    },
-  );
+  const options: ReconcileOptions<Resource> = {
+    controller: withOutcomes(controller, (outcomes) => (children = outcomes)),
+    client: dryRun.client,
+    announce: () => undefined,
+    log: silentLog,
+    outsidePlan: { record: (write) => outside.push(write), stop: dryRun.stop },
+    ...clock,
+  };
+  const run: Run = {
+    key,
+    token: "plan",
+    claim: { fails: 0, reasons: ["Planned"], class: "change", versions: {} },
+    signal: new AbortController().signal,
+    hasLease: () => dryRun.stop("The run would then write outside of the cluster."),
+  };
+  let outcome = await reconcileOnce(options, run);
+  const isPrepared = (): boolean =>
+    outside.length === 0 &&
+    dryRun.end() === undefined &&
+    dryRun.writes.every((write) => idOf(write) === idOf({ ref, key }));
+  for (let runs = 1; runs < mostRuns && isAtOnce(outcome) && isPrepared(); runs++)
+    outcome = await reconcileOnce(options, run);
   const end = dryRun.end();
   const failure = end === undefined ? failureIn(outcome) : undefined;
   return {
     kind: ref.kind,
     key,
     changes: changesOf({ ref, key }, dryRun.writes, children),
+    outside,
     ...(end !== undefined && { end }),
     ...(failure !== undefined && { failure }),
     ...(outcome.kind === "paused" && { isPaused: true }),
   };
 }
+
+/** A run that only writes the status, and is to be followed at once, prepares the next one. */
+const mostRuns = 4;
+const isAtOnce = (outcome: RunOutcome): boolean =>
+  outcome.kind === "done" && outcome.after !== undefined && outcome.after < 1_000;
 
 /** The controller with an observer of its children, if it declares children. */
 function withOutcomes(

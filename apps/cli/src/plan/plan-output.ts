@@ -1,4 +1,4 @@
-import { oneLine } from "@drover/controller";
+import { oneLine, type OutsideWrite } from "@drover/controller";
 import { writeJson } from "@drover/json";
 import { styleText } from "node:util";
 import { printable } from "../printable-json.ts";
@@ -9,10 +9,10 @@ import type { ObjectPlan, PlannedChange } from "./plan-object.ts";
 /** The result of a plan: `failed` if the run of an object would fail, or a child would be refused. */
 export type PlanResult = "unchanged" | "changed" | "failed";
 
-export function resultOf({ changes, failure, end }: ObjectPlan): PlanResult {
+export function resultOf({ changes, outside, failure, end }: ObjectPlan): PlanResult {
   if (failure !== undefined || changes.some(({ action }) => action === "refused")) return "failed";
   const isUnchanged = changes.every(({ action }) => action === "nothing" || action === "keep");
-  return isUnchanged && end === undefined ? "unchanged" : "changed";
+  return isUnchanged && outside.length === 0 && end === undefined ? "unchanged" : "changed";
 }
 
 type Mark = "+" | "-" | "~" | "!" | "." | " ";
@@ -37,10 +37,11 @@ const looks = {
 
 /** The plan of one object, as lines. What is unchanged is only counted. */
 export function planLines(plan: ObjectPlan): readonly string[] {
-  const { kind, key, changes, failure, end, isPaused } = plan;
+  const { kind, key, changes, outside, failure, end, isPaused } = plan;
   const shown = changes.filter(({ action }) => action !== "nothing");
   const same = changes.length - shown.length;
   const notes = [
+    ...outside.map(outsideLine),
     ...(same > 0 ? [`${same} unchanged`] : []),
     ...(isPaused ? ["It is paused: no run starts."] : []),
     ...(failure === undefined ? [] : [paint("!", `The run would fail: ${oneLine(failure)}`)]),
@@ -51,6 +52,18 @@ export function planLines(plan: ObjectPlan): readonly string[] {
     ...shown.flatMap((change) => changeLines(change)),
     ...notes.map((note) => `  ${note}`),
   ];
+}
+
+const outsideLooks = {
+  create: ["+", "would be created"],
+  set: ["~", "would be set"],
+  remove: ["-", "would be removed"],
+  delete: ["-", "would be deleted"],
+} as const satisfies Record<OutsideWrite["does"], readonly [Mark, string]>;
+
+function outsideLine({ does, target, value }: OutsideWrite): string {
+  const [mark, words] = outsideLooks[does];
+  return paint(mark, `${mark} ${oneLine(target)} ${words}${value === undefined ? "" : `: ${shown(value)}`}`);
 }
 
 function changeLines({ kind, key, action, why, fields }: PlannedChange): readonly string[] {

@@ -17,6 +17,22 @@ export interface Announcement {
   readonly note: string;
 }
 
+/** A write outside of the cluster. */
+export interface OutsideWrite {
+  readonly does: "create" | "set" | "remove" | "delete";
+  /** The target, such as `bucket team-a`, or `versioning of bucket team-a`. */
+  readonly target: string;
+  /** The written value, if there is one. It is shown: never a secret. */
+  readonly value?: unknown;
+}
+
+/** Records what a run would write outside of the cluster, in place of writing it. */
+export interface OutsidePlan {
+  readonly record: (write: OutsideWrite) => void;
+  /** Ends the plan: what follows depends on a write that was not made. Always throws. */
+  readonly stop: (why: string) => never;
+}
+
 /**
  * The argument of one run. The object was read live and parsed just before, or is a cached copy
  * (`ControllerDefinition.copies`).
@@ -42,9 +58,10 @@ export interface ReconcileContext<R extends Resource> {
   readonly client: ObjectClient;
   /**
    * For writes outside the cluster: call it right before each one. It throws once the run's lease is over, because
-   * another worker may then hold the key.
+   * another worker may then hold the key. In a plan (`drover plan`) it always throws; a function that finds `plan` can
+   * record its writes there instead of making them.
    */
-  readonly guard: { beforeWrite(): void };
+  readonly guard: { beforeWrite(): void; readonly plan?: OutsidePlan };
   /**
    * Publishes an Event about the object, best effort; repetitions are counted. A function that is called by webhook has
    * no access to the cluster: there it writes a log line.

@@ -4,6 +4,7 @@ import {
   isPausedByAnnotation,
   type Log,
   type Milliseconds,
+  type OutsidePlan,
   parseDuration,
   readyCondition,
   type ReconcileContext,
@@ -49,6 +50,8 @@ export interface ReconcileOptions<R extends Resource> {
   /** True if changes of other kinds wake its keys. Default: true if it owns or watches any. */
   readonly isWokenByOthers?: boolean;
   readonly now?: () => Date;
+  /** For a run that is planned: the function may record its writes outside of the cluster there. */
+  readonly outsidePlan?: OutsidePlan;
   /** In [0, 1): spreads resyncs. */
   readonly random?: () => number;
 }
@@ -329,7 +332,7 @@ function contextOf<R extends Resource>(
   runContext: RunContext<R>,
   object: ParsedObject<R>,
 ): ReconcileContext<R> {
-  const { ref, run, guard, log, now = () => new Date() } = runContext;
+  const { ref, run, guard, log, now = () => new Date(), outsidePlan: plan } = runContext;
   const { raw, metadata, spec, status } = object;
   const owner = { reference: controllerReference({ ref, metadata }), namespace: metadata.namespace };
   const client = runContext.client.guarded({ beforeWrite: () => undefined, owner });
@@ -344,7 +347,7 @@ function contextOf<R extends Resource>(
     now,
     signal,
     client,
-    guard,
+    guard: plan === undefined ? guard : { beforeWrite: () => guard.beforeWrite(), plan },
     announce: (announcement) => runContext.announce(raw, announcement),
     readSecret: secretReader(client, key, signal),
   };
