@@ -138,7 +138,7 @@ function withOutcomes(
   return {
     ...controller,
     reconcile: (context) =>
-      composer.reconcile(context, (children) => compose(composeContext(context, children))),
+      composer.reconcile(context, (observed) => compose(composeContext(context, observed))),
   };
 }
 
@@ -198,11 +198,13 @@ function childChange({ ref, key, did, why }: ChildOutcome, writes: readonly DryR
   const isRecreated = did === "waits" && writes.some(({ verb }) => verb === "delete");
   const done = writes.filter(({ refusal }) => refusal === undefined);
   const { refusal } = writes.find((write) => write.refusal !== undefined) ?? {};
-  const reason = isRecreated && refusal !== undefined ? refusal.serverMessage : why;
+  // The run goes on after the refusal of a deletion.
+  const isKeptByRefusal = (did === "deleted" || did === "released") && refusal !== undefined;
+  const reason = isRecreated || isKeptByRefusal ? (refusal?.serverMessage ?? why) : why;
   return {
     kind: ref.kind,
     key,
-    action: isRecreated ? "recreate" : actions[did],
+    action: isRecreated ? "recreate" : isKeptByRefusal ? "refused" : actions[did],
     ...(reason !== undefined && { why: reason }),
     fields: fieldChanges(done[0]?.before, done.at(-1)?.after, { status: false }),
   };
