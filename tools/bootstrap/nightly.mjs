@@ -30,6 +30,8 @@ const SUITES = {
   conformance: ["conformance", "--sequences", "20000"],
   workloads: ["workloads", "--sequences", "300"],
   plans: ["plans", "--changes", "500"],
+  // Metacontroller must be on PATH: see verification/metacontroller/README.md.
+  metacontroller: ["metacontroller", "--histories", "300"],
   "queue bench": ["bench:queue"],
   persistence: ["bench:persistence"],
 };

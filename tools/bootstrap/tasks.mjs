@@ -65,6 +65,7 @@ export const tasks = {
   "error-paths": withPython("verification/error-paths/main.ts"),
   workloads: withoutPython("verification/workloads/main.ts", lessGarbageCollection),
   plans: withPython("verification/plans/main.ts"),
+  metacontroller: withPython("verification/metacontroller/main.ts", lessGarbageCollection),
   conformance: withPython("packages/sandbox/conformance/main.ts"),
   "one-event": withPython("verification/one-event/main.ts"),
   crds: withoutPython("verification/crds/main.ts", lessGarbageCollection),
