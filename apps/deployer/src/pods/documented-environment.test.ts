@@ -46,7 +46,11 @@ it("their values are documented", () => {
 it("the files of a called container are documented: the keys of its Secret, where and how they are mounted", async () => {
   const key = objectKey({ namespace: functionRef.namespace, name: "cups-webhook" });
   const options = {
-    ...{ name: "cups-webhook", key: "current", rotateEvery: 1_000, made: /^s\d+$/, forgets: true },
+    name: "cups-webhook",
+    key: "current",
+    rotateEvery: 1_000,
+    made: /^s\d+$/,
+    forgets: true,
     isUsedByAll: () => true,
   };
   for (const at of [0, 2_000]) {
