@@ -51,11 +51,12 @@ class Call:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        return self.object["metadata"]
+        metadata: dict[str, Any] = self.object["metadata"]
+        return metadata
 
     @property
     def name(self) -> str:
-        return self.metadata["name"]
+        return str(self.metadata["name"])
 
     @property
     def namespace(self) -> Optional[str]:
@@ -63,7 +64,8 @@ class Call:
 
     @property
     def spec(self) -> dict[str, Any]:
-        return self.object["spec"]
+        spec: dict[str, Any] = self.object["spec"]
+        return spec
 
     @property
     def status(self) -> dict[str, Any]:
@@ -72,7 +74,7 @@ class Call:
     @property
     def fails(self) -> int:
         """The number of failed runs of this key in a row."""
-        return self.fields.get("fails", 0)
+        return int(self.fields.get("fails", 0))
 
     def remaining(self) -> float:
         """The seconds until the deadline, at least 0."""
@@ -112,7 +114,10 @@ def call_of(fields: dict[str, Any]) -> Call:
 
 
 def _time(text: str) -> datetime:
-    whole, fraction = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z", text, re.ASCII).groups()  # type: ignore[union-attr]
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z", text, re.ASCII)
+    if match is None:
+        raise ValueError
+    whole, fraction = match.groups()
     seconds = datetime.fromisoformat(whole).replace(tzinfo=timezone.utc)
     return seconds.replace(microsecond=int((fraction or "0")[:6].ljust(6, "0")))
 

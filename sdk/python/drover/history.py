@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass, field
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 from .call import Call
 from .signing import TOLERANCE
@@ -61,10 +61,11 @@ class CallHistory:
                 latest = self._begin(call, at)
                 if latest is None:
                     return None
-                mine = self._known[call.token] = _Known(at, digest)
+                mine, running = _Known(at, digest), latest.running
+                self._known[call.token] = mine
             promise = known.answer if known is not None and known.digest == digest else None
         if known is None:
-            return self._run(call, mine, latest.running, run, timeout)
+            return self._run(call, mine, running, run, timeout)
         try:
             return None if promise is None else promise.result(timeout)
         except TimeoutError:
@@ -106,7 +107,8 @@ class CallHistory:
 
     def _make_room(self) -> None:
         oldest = self._clock() - RETENTION
-        for entries in (self._known, self._latest):
+        both: tuple[OrderedDict[str, Any], ...] = (self._known, self._latest)
+        for entries in both:
             while entries:
                 name, one = next(iter(entries.items()))
                 if one.at >= oldest:

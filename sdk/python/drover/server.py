@@ -80,7 +80,7 @@ class Server(ThreadingHTTPServer):
         self._changed = threading.Condition()
         try:
             self.address_family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-            super().__init__(address[:2], _Requests)
+            super().__init__((str(address[0]), int(address[1])), _Requests)
         except OSError as error:
             problem = f"Cannot listen on {host}, port {port}: {error.strerror}"
             raise OSError(f"{problem}. Set DROVER_HTTP_HOST and DROVER_HTTP_PORT.") from None
@@ -88,7 +88,7 @@ class Server(ThreadingHTTPServer):
     def server_bind(self) -> None:
         # That of HTTPServer looks up the name of the address, which may take long in a Pod without DNS.
         socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = self.server_address[:2]
+        self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
         while not self._free.acquire(timeout=0.1):
