@@ -102,7 +102,8 @@ function namespaceOf(
   const wanted = namespace ?? parent.namespace;
   if (wanted === undefined)
     throw invalid(where, "needs metadata.namespace, since its parent is cluster-scoped.");
-  if (parent.namespace === undefined || wanted === parent.namespace) return wanted;
+  if (parent.namespace === undefined) return wanted;
+  if (!acrossNamespaces && wanted === parent.namespace) return wanted;
   if (!acrossNamespaces)
     throw invalid(
       where,

@@ -20,21 +20,21 @@ export async function observeChildren(
   { client, metadata, owns, labels, signal }: ApplyContext,
   { isLive = false }: { readonly isLive?: boolean } = {},
 ): Promise<ReadonlyMap<string, ObservedChild>> {
-  const found = await Promise.all(
-    owns.flatMap((owned) => {
-      const ref = refOf(owned.kind);
-      return namespacesOf(metadata, ref, owned).map(async (namespace) => {
-        const selector = { matchLabels: labels };
-        const found = isLive
-          ? listAll(client, ref, { namespace, labelSelector: selectorQuery(selector), signal })
-          : client.find(ref, { namespace, selector, signal });
-        const objects = await found.catch(unlessServed);
-        return objects
-          .filter((object) => isChild(object, labels, metadata))
-          .map((object) => ({ ref, key: keyOf(object), object }));
-      });
-    }),
-  );
+  const listed = async (owned: OwnedKind): Promise<readonly ObservedChild[]> => {
+    const ref = refOf(owned.kind);
+    const selector = { matchLabels: labels };
+    const children: ObservedChild[] = [];
+    // One after the other: the run's cache takes the version of a kind's first list.
+    for (const namespace of namespacesOf(metadata, ref, owned)) {
+      const found = isLive
+        ? listAll(client, ref, { namespace, labelSelector: selectorQuery(selector), signal })
+        : client.find(ref, { namespace, selector, signal });
+      const objects = (await found.catch(unlessServed)).filter((object) => isChild(object, labels, metadata));
+      children.push(...objects.map((object) => ({ ref, key: keyOf(object), object })));
+    }
+    return children;
+  };
+  const found = await Promise.all(owns.map(listed));
   return new Map(found.flat().map((child) => [childId(child), child]));
 }
 
@@ -46,7 +46,7 @@ function namespacesOf(
 ): readonly (string | undefined)[] {
   if (!namespaced) return [undefined];
   if (parent.namespace !== undefined && !acrossNamespaces) return [parent.namespace];
-  return namespaces === undefined ? [undefined] : [...new Set([...namespaces, ...[parent.namespace].flat()])];
+  return namespaces ?? [undefined];
 }
 
 /** A kind whose CRD is missing has no objects. If one is declared, its apply reports that. */

@@ -32,7 +32,7 @@ export async function pruneChildren(
       if (deletion === "Orphan") await release(context, child);
       else await deleteChild(context, child, "Background");
     } catch (error) {
-      if (!isApiError(error)) throw error;
+      if (!isApiError(error, "Conflict", "Forbidden", "Invalid", "NotFound")) throw error;
       failures.push(error);
       continue;
     }

@@ -46,8 +46,18 @@ it("as many as possible are read, and more park the key", async () => {
   expect(await read(listing(500), [all])).toHaveLength(500);
   await expect(read(listing(501), [all])).rejects.toMatchObject({
     reason: "TooManyRelated",
-    message: "There are 501 related objects; at most 500 are possible. Name fewer.",
+    message: "There are more related objects than the 500, with 2 MiB in all, that are possible. Name fewer.",
   });
+  let pages = 0;
+  const large = { list: () => (pages++, Promise.resolve({ ...page, continue: "more" })) };
+  const data = "x".repeat(100_000);
+  const page = {
+    resourceVersion: "1",
+    remaining: undefined,
+    items: found(10).map((one) => ({ ...one, data })),
+  };
+  await expect(read(large, [all])).rejects.toMatchObject({ reason: "TooManyRelated" });
+  expect(pages).toBe(3);
 });
 
 it("a permission that is missing is reported with the kind", async () => {

@@ -4,6 +4,8 @@ import {
   keysNamedBy,
   type NamingObject,
   type ObjectKey,
+  type ObjectList,
+  type ObjectMetadata,
   parseFieldPath,
   type ReconcileContext,
   type RelatedKind,
@@ -13,19 +15,23 @@ import {
   TerminalError,
   valuesAt,
 } from "@drover/controller";
+import { writeJson } from "@drover/json";
 import {
   isApiError,
   type KubeObject,
   labelSelectorIn,
-  listAll,
   matchesLabels,
   refOf,
   type ResourceRef,
   selectorQuery,
 } from "@drover/kube";
 
-/** Most related objects of one object: more would not fit into a call. */
-export const maxRelated = 500;
+/** Most related objects of a kind. */
+const maxRelated = 500;
+/** Most bytes of these: more would not fit into a call. */
+const maxBytes = 2 * 2 ** 20;
+/** Objects in a page of a list: a page of large ones must fit into memory, too. */
+const pageSize = 50;
 
 /** Maximum length of a label's value. */
 const longestLabel = 63;
@@ -51,12 +57,7 @@ export async function readRelated<R extends Resource>(
     found.push(...objects.filter((object) => isFollowed(related, object)));
   }
   // Two declarations may find the same object.
-  const distinct = new Map(found.map((object) => [object.metadata.uid, object]));
-  if (distinct.size <= maxRelated) return [...distinct.values()];
-  throw new TerminalError(
-    `There are ${distinct.size} related objects; at most ${maxRelated} are possible. Name fewer.`,
-    { reason: "TooManyRelated" },
-  );
+  return [...new Map(found.map((object) => [object.metadata.uid, object])).values()];
 }
 
 interface Reading<R extends Resource> {
@@ -78,8 +79,13 @@ async function objectsOf<R extends Resource>(reading: Reading<R>): Promise<reado
     const selectors = valuesAt(object, parseFieldPath(selectedBy)).flatMap(
       (one) => labelSelectorIn(one) ?? [],
     );
-    const lists = selectors.map((selector) => listed(reading, selectorQuery(selector)));
-    return (await Promise.all(lists)).flat();
+    const found: KubeObject[] = [];
+    for (const selector of selectors) {
+      const objects = await listed(reading, selectorQuery(selector));
+      // The text of a label is not checked: it may mean something else in a query.
+      found.push(...objects.filter(({ metadata }) => matchesLabels(selector, metadata.labels)));
+    }
+    return found;
   }
   if (names.all === true) return listed(reading);
   const { key } = reading.context;
@@ -105,27 +111,73 @@ function namedIn<R extends Resource>(
 }
 
 async function byName<R extends Resource>(
-  { context: { client, metadata, signal }, ref }: Reading<R>,
+  { context: { client, metadata, signal }, ref, related: { namespaces } }: Reading<R>,
   values: readonly unknown[],
 ): Promise<readonly KubeObject[]> {
-  const keys = keysNamedBy(metadata, values, ref, { acrossNamespaces: !ref.namespaced });
-  const found: KubeObject[] = [];
-  for (let i = 0; i < Math.min(keys.length, maxRelated + 1); i += readsAtOnce) {
+  const keys = keysNamedBy(metadata, values, ref, { acrossNamespaces: !ref.namespaced }).filter((key) => {
+    const { namespace } = splitObjectKey(key);
+    return namespaces === undefined || namespace === undefined || namespaces.includes(namespace);
+  });
+  const found = openFound();
+  for (let i = 0; i < keys.length; i += readsAtOnce) {
     const some = keys.slice(i, i + readsAtOnce).map((key) => client.get(ref, key, { signal }));
-    found.push(...(await Promise.all(some)).filter((object) => object !== undefined));
+    found.add((await Promise.all(some)).filter((object) => object !== undefined));
   }
-  return found;
+  return found.objects;
 }
 
-const listed = <R extends Resource>(
-  { context: { client, metadata, signal }, ref }: Reading<R>,
+async function listed<R extends Resource>(
+  { context: { client, metadata, signal }, ref, related }: Reading<R>,
   labelSelector?: string,
-): Promise<readonly KubeObject[]> =>
-  listAll(client, ref, { namespace: ref.namespaced ? metadata.namespace : undefined, labelSelector, signal });
+): Promise<readonly KubeObject[]> {
+  const found = openFound();
+  for (const namespace of namespacesOf(ref, metadata, related)) {
+    let page: ObjectList | undefined;
+    do {
+      const options = { namespace, labelSelector, signal, limit: pageSize, continue: page?.continue };
+      page = await client.list(ref, options);
+      found.add(page.items.filter((object) => isFollowed(related, object)));
+    } while (page.continue !== undefined);
+  }
+  return found.objects;
+}
+
+/** The namespaces to list; undefined: all, or none. */
+function namespacesOf(
+  { namespaced }: ResourceRef,
+  { namespace }: ObjectMetadata,
+  { namespaces }: RelatedKind,
+): readonly (string | undefined)[] {
+  if (!namespaced) return [undefined];
+  if (namespace === undefined) return namespaces ?? [undefined];
+  return namespaces?.includes(namespace) === false ? [] : [namespace];
+}
+
+/**
+ * Objects that were found so far. Users choose how many and how large they are, so that reading ends when there are too
+ * many: they would not fit into the memory of a process that runs many functions.
+ */
+function openFound() {
+  const objects: KubeObject[] = [];
+  let bytes = 0;
+  return {
+    objects,
+    /** @throws TerminalError `TooManyRelated` */
+    add(more: readonly KubeObject[]): void {
+      objects.push(...more);
+      for (const object of more) bytes += writeJson(object).length;
+      if (objects.length <= maxRelated && bytes <= maxBytes) return;
+      throw new TerminalError(
+        `There are more related objects than the ${maxRelated}, with ${maxBytes / 2 ** 20} MiB in all, that are possible. ` +
+          "Name fewer.",
+        { reason: "TooManyRelated" },
+      );
+    },
+  };
+}
 
 /** True if changes of the object cause runs: only such objects are read. */
-const isFollowed = ({ namespaces, labelSelector }: RelatedKind, { metadata }: KubeObject): boolean =>
-  (namespaces === undefined || metadata.namespace === undefined || namespaces.includes(metadata.namespace)) &&
+const isFollowed = ({ labelSelector }: RelatedKind, { metadata }: KubeObject): boolean =>
   matchesLabels(labelSelectorIn(labelSelector ?? {}) ?? {}, metadata.labels);
 
 /** A kind that the API server does not serve has no objects. */

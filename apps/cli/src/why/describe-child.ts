@@ -1,5 +1,5 @@
 import { type ObjectKey, oneLine, parentsOf, type ReconcileFunctionSpec } from "@drover/controller";
-import { keyOf, type KubeClient, type KubeObject, refOf, resourceNameOf } from "@drover/kube";
+import { controllerOf, keyOf, type KubeClient, type KubeObject, refOf, resourceNameOf } from "@drover/kube";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { isReadable, queriedKey, type ObjectQuery } from "../find-object.ts";
@@ -15,10 +15,12 @@ type OwnedKind = NonNullable<ReconcileFunctionSpec["owns"]>[number];
  * @returns undefined if no function owns the kind, or there is no such object.
  */
 export async function describeChild(client: KubeClient, query: ObjectQuery): Promise<string | undefined> {
-  const functions = await deployedFunctions(client, undefined).catch((error: unknown): readonly DeployedFunction[] => {
-    if (error instanceof CommandError) return []; // Drover's kinds are not installed.
-    throw error;
-  });
+  const functions = await deployedFunctions(client, undefined).catch(
+    (error: unknown): readonly DeployedFunction[] => {
+      if (error instanceof CommandError) return []; // Drover's kinds are not installed.
+      throw error;
+    },
+  );
   for (const fn of functions.filter(isReadable)) {
     for (const owned of fn.spec.owns ?? []) {
       if (!isNamed(owned, query.kind)) continue;
@@ -46,14 +48,19 @@ interface Parent {
   readonly object: KubeObject | undefined;
 }
 
+const uidOfParent = ({ metadata }: KubeObject): string | undefined =>
+  controllerOf(metadata)?.uid ?? metadata.labels?.["drover.dev/owner-uid"];
+
 function childText(child: KubeObject, { kind, key, object }: Parent, { key: fn }: DeployedFunction): string {
   const ready = object && conditionOf(object);
   const state =
     object === undefined
       ? "That object does not exist (any more)."
-      : ready === undefined
-        ? "It has no Ready condition yet."
-        : `Its Ready condition is ${ready.status}, ${ready.reason}: ${ready.message}`;
+      : uidOfParent(child) !== object.metadata.uid
+        ? "That is of an earlier object of this name: this child is not one of the present object."
+        : ready === undefined
+          ? "It has no Ready condition yet."
+          : `Its Ready condition is ${ready.status}, ${ready.reason}: ${ready.message}`;
   return [
     oneLine(
       `${child.kind} ${keyOf(child)} is a child of ${kind.kind} ${key}, of the function ${fn}. ${state}`,

@@ -47,6 +47,9 @@ export function followsOf(
     subscription: {
       for: own,
       map,
+      // A namespaced object names keys of its own namespace only, unless the function allows more.
+      ...("acrossNamespaces" in map &&
+        map.acrossNamespaces === true && { keysIn: spec.for.namespaces?.toSorted() }),
       ...predicatesOf(of, at),
       ...(cached.has(resourceNameOf(refOf(of))) && { deltas: true }),
     },

@@ -43,9 +43,14 @@ test("a child maps to a parent in another namespace only if the function allows 
   const across = { by: "owner", acrossNamespaces: true } as const;
   expect(keys(pod({ annotations }), { by: "owner" })).toEqual([]);
   expect(keys(pod({ annotations }), across)).toEqual(["other/a"]);
+  const search = { for: bucketRef, map: across };
+  expect(keysFor(pod({ annotations }), { ...search, keysIn: ["ns"] })).toEqual([]);
+  expect(keysFor(pod({ annotations }), { ...search, keysIn: ["ns", "other"] })).toEqual(["other/a"]);
   // An object without a namespace is written by administrators only.
   const { namespace: _, ...metadata } = pod({ annotations }).metadata;
   expect(keys({ ...pod(), metadata }, { by: "owner" })).toEqual(["other/a"]);
+  const nameless = { ...metadata, annotations: { "drover.dev/parent": "Bucket.s3.example.com/a" } };
+  expect(keys({ ...pod(), metadata: nameless }, { by: "owner" })).toEqual([]);
 });
 
 describe("an object with owners", () => {

@@ -5,6 +5,7 @@ import {
   type ObjectName,
   parentsOf,
   type Reach,
+  splitObjectKey,
   tryObjectKey,
   valuesAt,
 } from "@drover/controller";
@@ -52,11 +53,24 @@ export const isIndexMapping = (map: Mapping): map is IndexMapping =>
 export const isLookup = (map: Mapping): map is Lookup =>
   map.by === "referencedBy" || map.by === "selectedBy" || map.by === "all";
 
+/** What keys are of, and how they are found. */
+interface KeySearch {
+  readonly for: ResourceRef;
+  readonly map: Mapping;
+  readonly keysIn?: readonly string[] | undefined;
+}
+
 /** The keys that an object names, without duplicates. A reference that cannot be a key is ignored. */
-export function keysFor(
-  object: KubeObject,
-  { for: target, map }: { readonly for: ResourceRef; readonly map: Mapping },
-): readonly ObjectKey[] {
+export function keysFor(object: KubeObject, search: KeySearch): readonly ObjectKey[] {
+  const { keysIn } = search;
+  const keys = allKeysFor(object, search);
+  return keysIn === undefined ? keys : keys.filter((key) => isIn(keysIn, key));
+}
+
+const isIn = (namespaces: readonly string[], key: ObjectKey): boolean =>
+  namespaces.includes(splitObjectKey(key).namespace ?? "");
+
+function allKeysFor(object: KubeObject, { for: target, map }: KeySearch): readonly ObjectKey[] {
   const { metadata } = object;
   switch (map.by) {
     case "self":

@@ -26,6 +26,8 @@ export interface Subscription {
   readonly id: string;
   /** The kind of the keys. */
   readonly for: ResourceRef;
+  /** The namespaces of the controller's objects: it gets no keys of others, whatever an object names. Left out: all. */
+  readonly keysIn?: readonly string[] | undefined;
   readonly map: Mapping;
   /** Other objects are ignored. An object that no longer matches is emitted once more, for the keys that it named. */
   readonly selector?: LabelSelector | undefined;

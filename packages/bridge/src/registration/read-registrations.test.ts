@@ -148,6 +148,15 @@ it("maps by code with jobs of a separate queue, with the keys of the watched obj
   ]);
 });
 
+it("wakes only objects in the namespaces of its kind, also for objects that may name others", () => {
+  const own = bucket.replace("scope: Namespaced", "scope: Namespaced, namespaces: [b, a]");
+  const more = `  owns: [${pods("acrossNamespaces: true")}]\n  watches: [${pods("names: { label: for, acrossNamespaces: true }")}]`;
+  const within = (text: string) =>
+    read({ "a.yaml": text + more })()[0]?.follows.map(({ subscription: { keysIn } }) => keysIn);
+  expect(within(own)).toEqual([undefined, ["a", "b"], ["a", "b"]]);
+  expect(within(bucket)).toEqual([undefined, undefined, undefined]);
+});
+
 it("wakes all objects of a namespace for related objects that code names", () => {
   const more = `  watches: [${pods("related: true, names: { code: true }")}]`;
   const [registration] = read({ "a.yaml": bucket + more })();

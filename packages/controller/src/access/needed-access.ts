@@ -111,14 +111,20 @@ export function rulesOfCalled({
   return [
     own,
     ...owns.map((owned) => ({
-      kind: within(owned, owned.acrossNamespaces === true ? undefined : kind.namespaces),
+      kind: within(owned, isBeside(owned) && owned.acrossNamespaces !== true ? kind.namespaces : undefined),
       rules: childRules(owned),
     })),
     ...watches
       .filter(({ related }) => related === true)
-      .map((related) => ({ kind: within(related, kind.namespaces), rules: relatedRules(related) })),
+      .map((related) => ({
+        kind: within(related, isBeside(related) ? kind.namespaces : undefined),
+        rules: relatedRules(related),
+      })),
   ];
 }
+
+/** True if objects of a kind are in the namespaces of the objects that they belong to. */
+const isBeside = ({ scope }: Pick<Watched, "scope">): boolean => scope === "Namespaced";
 
 /** The accesses of a called function to objects of its kind, and to their children; none for a function that pulls. */
 export function gatewayAccess(spec: ReconcileFunctionSpec): readonly Access[] {

@@ -33,7 +33,7 @@ export function reconcileFunctionOf<R extends Resource>(
       watches: watches.map(({ kind: of, names, ...which }) => ({
         ...kindOf(of),
         ...which,
-        names: typeof names === "function" ? { code: true } : names,
+        names: typeof names === "function" ? inCode(resource, which) : names,
       })),
     }),
     ...(copies && { copies }),
@@ -46,6 +46,10 @@ export function reconcileFunctionOf<R extends Resource>(
     spec,
   };
 }
+
+/** Code that names related objects may name those of any namespace if its own objects have none. */
+const inCode = ({ scope }: Kind, { related = false }: { readonly related?: boolean | undefined }) =>
+  related && scope === "Cluster" ? { code: true, acrossNamespaces: true } : { code: true };
 
 const kindOf = ({ group, version, kind: name, plural, scope }: Kind) => ({
   group,

@@ -27,7 +27,11 @@ export function parentsOf(
   const own = parentText(owner, "");
   const parent = text.startsWith(own) ? text.slice(own.length) : "";
   const names = parent === "" || parent.includes("/") ? owners : [...owners, parent];
-  const here = names.flatMap((name) => tryObjectKey(owner.namespaced ? { namespace, name } : { name }) ?? []);
+  // An object without a namespace has no owner with one.
+  const isPossible = !owner.namespaced || namespace !== undefined;
+  const here = isPossible
+    ? names.flatMap((name) => tryObjectKey(owner.namespaced ? { namespace, name } : { name }) ?? [])
+    : [];
   const elsewhere = parent.includes("/") ? keysNamedBy({ namespace }, [parent], owner, reach) : [];
   return [...new Set([...here, ...elsewhere])];
 }
