@@ -19,6 +19,7 @@
  *   admission/     the decisions of the server about metadata, status and validity
  *   kinds/         the table of built-in kinds, and the code of some of them
  *   definitions/   CustomResourceDefinitions: their validation, their types, and the controllers for them
+ *   rules/         the rules of definitions in CEL: their evaluation, and the functions in them
  *   schema/        pruning, defaults and validation of objects by schemas, and of the schemas themselves
  *   storage/       objects, one counter of versions, and the changes from which watches resume
  *   controllers/   empty deleted namespaces, and collect garbage
@@ -28,8 +29,7 @@
  * watch are random.
  *
  * Caveats: no TLS; one bearer token, and no authorization; no logs or exec; no controller makes pods of a Deployment;
- * pods on a node stay after their deletion until something ends them, as tools/process-kubelet does. CEL rules of definitions
- * are not evaluated. Versions of a definition differ in name and schema only. v1 and events.k8s.io/v1 Events are the
+ * pods on a node stay after their deletion until something ends them, as tools/process-kubelet does. Versions of a definition differ in name and schema only. v1 and events.k8s.io/v1 Events are the
  * same objects. conformance/not-checked.ts lists what the sandbox accepts without a check; conformance/README.md lists
  * what was compared with a real server, and what differs.
  */

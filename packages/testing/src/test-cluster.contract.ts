@@ -1,6 +1,7 @@
-import { RetryAfterError } from "@drover/controller";
+import { defineController, defineResource, immutable, RetryAfterError } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import { expect, it } from "vitest";
+import { z } from "zod";
 import { configMapKind, site, siteController, siteKind } from "./site.fixture.ts";
 import { type TestCluster, testCluster } from "./test-cluster.ts";
 import type { TestServerFactory } from "./test-server.ts";
@@ -38,6 +39,37 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
     expect(await page(cluster)).toBeUndefined();
     await cluster.runUntilIdle();
     expect(cluster.runs).toEqual([]);
+  });
+
+  it("refuses what a rule in the schema refuses, with its message", async () => {
+    const spec = z
+      .object({ least: z.int(), most: z.int(), mode: z.string().meta({ kubernetes: immutable }) })
+      .meta({
+        kubernetes: { cel: [{ rule: "self.least <= self.most", message: "least is more than most" }] },
+      });
+    const Range = defineResource({
+      group: "example.com",
+      version: "v1",
+      kind: "Range",
+      scope: "Namespaced",
+      spec,
+      status: z.object({}),
+    });
+    const range = (least: number, mode = "a") => ({
+      apiVersion: "example.com/v1",
+      kind: "Range",
+      metadata: { name: "a" },
+      spec: { least, most: 5, mode },
+    });
+    await using cluster = await open(() =>
+      defineController({ for: Range, reconcile: () => Promise.resolve({}) }),
+    );
+    await cluster.apply(range(5));
+    await expect(cluster.apply(range(6))).rejects.toThrow("least is more than most");
+    await expect(cluster.apply(range(4, "b"))).rejects.toThrow(
+      'spec.mode: Invalid value: "b": cannot be changed',
+    );
+    expect(await cluster.get(range(5), "a")).toMatchObject({ spec: { least: 5, mode: "a" } });
   });
 
   it("skips hours of waiting", async () => {

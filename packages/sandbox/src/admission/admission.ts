@@ -9,7 +9,7 @@ import type { KubeObject } from "../kube-object.ts";
 import { changeableErrors, metadataErrors } from "./names.ts";
 import { fitted } from "../kinds/resource-type.ts";
 import type { ResourceType } from "../kinds/resource-type.ts";
-import { objectErrors, rulesLeftOut, statusErrors, validated } from "../schema/schema-validation.ts";
+import { objectErrors, ruleErrors, statusErrors, validated } from "../schema/schema-validation.ts";
 import { invalidObject } from "../http/status.ts";
 
 /** Consonants and digits, so that a suffix is never a word. The name generator of apiserver draws from the same. */
@@ -32,11 +32,14 @@ function customErrors(
   return objectErrors(object, schema, old);
 }
 
+type Warn = (text: string) => void;
+
 function refuseInvalid(
   type: ResourceType,
   object: KubeObject,
   old: KubeObject | undefined,
   more: readonly FieldError[],
+  warn: Warn,
   subresource: "" | "status" = "",
 ): void {
   const { metadata, ...content } = object;
@@ -49,7 +52,7 @@ function refuseInvalid(
     // Only custom kinds report repeated items of lists here: a built-in kind has code of its own for them.
     ...(type.custom ? customErrors(type, object, old, subresource) : validated(content, type.schema, "")),
   ];
-  const all = type.custom ? [...errors, ...rulesLeftOut(errors, type.schema)] : errors;
+  const all = type.custom ? [...errors, ...ruleErrors(object, type.schema, old, errors, warn)] : errors;
   if (all.length > 0)
     throw invalidObject(
       // Both versions of Events are one kind.
@@ -74,7 +77,7 @@ function settled({ behaviour }: ResourceType, object: KubeObject, old: KubeObjec
 }
 
 /** The object to store for a create. Throws 422 with all errors. */
-export function admittedNew(type: ResourceType, object: KubeObject, now: Date): KubeObject {
+export function admittedNew(type: ResourceType, object: KubeObject, now: Date, warn: Warn): KubeObject {
   const given = omit(object.metadata, ...notForNew);
   const base = textAt(given, "generateName");
   const metadata: Record<string, Json> = {
@@ -88,7 +91,7 @@ export function admittedNew(type: ResourceType, object: KubeObject, now: Date): 
   const withoutStatus = type.status ? withTop(fresh, "status", undefined) : fresh;
   const complete = type.custom ? withoutStatus : fitted(type, withoutStatus);
   const admitted = settled(type, complete, undefined);
-  refuseInvalid(type, admitted, undefined, []);
+  refuseInvalid(type, admitted, undefined, [], warn);
   return admitted;
 }
 
@@ -143,6 +146,7 @@ export function admittedUpdate(
   object: KubeObject,
   old: KubeObject,
   subresource: "" | "status",
+  warn: Warn,
 ): KubeObject {
   const kept = { ...object, metadata: keptMetadata(object, old) };
   const written =
@@ -158,7 +162,7 @@ export function admittedUpdate(
   // The generic code and the code of the kind both check metadata, so an error is reported more than once.
   const whole = metadataErrors({ ...type, custom: true }, admitted.metadata);
   const changed = [...updateErrors(admitted, old), ...changeableErrors(admitted.metadata)];
-  refuseInvalid(type, admitted, old, [...whole, ...changed, ...changed], subresource);
+  refuseInvalid(type, admitted, old, [...whole, ...changed, ...changed], warn, subresource);
   return admitted;
 }
 

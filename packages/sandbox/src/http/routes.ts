@@ -1,5 +1,6 @@
 // Routes: the path of a request selects a type and an object, and its method selects the operation.
 import type { ServerResponse } from "node:http";
+import { definitionsBucket } from "../storage/cluster.ts";
 import type { Cluster } from "../storage/cluster.ts";
 import { isFieldValidation, summary } from "../writing/decoding.ts";
 import { optionsOfDelete, remove } from "../writing/deletions.ts";
@@ -15,6 +16,7 @@ import type { KubeObject } from "../kube-object.ts";
 import { noCollections, noProtobuf, refuseMissing, refuseReview } from "./missing.ts";
 import { isApply, patchFor } from "../writing/patch.ts";
 import { segmentsOf } from "./paths.ts";
+import { loadRulesFor } from "../rules/lazy-rules.ts";
 import { flagIn, get, integerIn, list } from "../reading/reads.ts";
 import { representationFor } from "./representation.ts";
 import type { ResourceType } from "../kinds/resource-type.ts";
@@ -209,6 +211,7 @@ async function write(context: ApiContext, request: ApiRequest, target: Target): 
   const { type } = target;
   const options = writeOptions(request);
   const shown = shapeFor(context, request, type);
+  if (type.bucket === definitionsBucket) await loadRulesFor(Buffer.from(await request.body()).toString());
   if (request.method === "PATCH" && isApply(request.header("content-type"))) {
     const config = parseYaml(Buffer.from(await request.body()).toString());
     const force = flagIn(request.query, "force");

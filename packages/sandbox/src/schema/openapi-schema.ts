@@ -1,10 +1,10 @@
 // The keywords that the schema of a definition may have, and their places (apiextensions-apiserver,
-// ValidateCustomResourceDefinitionOpenAPISchema). Of rules (x-kubernetes-validations) only the texts are checked:
-// conformance/not-checked.ts.
+// ValidateCustomResourceDefinitionOpenAPISchema). rules/compile-errors.ts has the errors of rules that do not compile.
 import { forbidden, invalid, notSupported, required, when } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import { field, isArray, isObject, isTrueAt, listAt, objectAt, textAt, textsAt } from "../json.ts";
 import type { Json } from "../json.ts";
+import { fieldPathIn } from "../rules/field-path.ts";
 
 /** The place of a schema in the schema of the object. */
 interface Place {
@@ -209,6 +209,12 @@ function unsureErrors(items: Json, key: string, path: string): FieldError[] {
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 const hasBreaks = (text: string): boolean => /[\n\r]/.test(text);
 
+const pathFaults = (path: string, schema: Json): string[] => [
+  ...(path !== "" && path.trim() === "" ? ["must be non-empty if specified"] : []),
+  ...(hasBreaks(path) ? ["must not contain line breaks"] : []),
+  ...(path !== "" && fieldPathIn(path, schema) === undefined ? ["must be a valid path"] : []),
+];
+
 /** The errors of the texts of rules. */
 const ruleErrors = (schema: Json, path: string): FieldError[] =>
   listAt(schema, "x-kubernetes-validations").flatMap((one, i) => {
@@ -236,6 +242,9 @@ const ruleErrors = (schema: Json, path: string): FieldError[] =>
       ...when(
         reason !== undefined && !reasons.includes(reason),
         notSupported(`${at}.reason`, reason ?? "", reasons),
+      ),
+      ...pathFaults(text("fieldPath"), schema).map((why) =>
+        invalid(`${at}.fieldPath`, text("fieldPath"), why),
       ),
     ];
   });

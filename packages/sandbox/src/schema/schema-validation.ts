@@ -1,6 +1,6 @@
 // The validation of values by structural schemas, with the errors of the API server (kube-openapi,
 // pkg/validation/validate). If several schemas are tried, the errors of the one that came furthest are reported.
-// x-kubernetes-validations (CEL) is not evaluated: conformance/not-checked.ts.
+// Rules (x-kubernetes-validations) are evaluated after that: rules/.
 import { invalid, notSupported, required, tooLong, tooMany, typeInvalid } from "../admission/field-errors.ts";
 import type { FieldError } from "../admission/field-errors.ts";
 import {
@@ -17,8 +17,9 @@ import {
   textAt,
   textsAt,
 } from "../json.ts";
-import type { Json } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 import { goNumber } from "../http/go-text.ts";
+import { loadedRules } from "../rules/lazy-rules.ts";
 import { matches } from "./pattern.ts";
 import { isKept, keptField, keptItem } from "./ratcheting.ts";
 import type { Before } from "./ratcheting.ts";
@@ -317,7 +318,7 @@ const blocking = ["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid
 );
 
 /** True if a schema has rules (CEL) outside of allOf, anyOf, oneOf and not. */
-function hasRules(schema: Json | undefined): boolean {
+export function hasRules(schema: Json | undefined): boolean {
   if (!isObject(schema)) return false;
   const inside = [field(schema, "items"), field(schema, "additionalProperties")];
   return (
@@ -326,11 +327,20 @@ function hasRules(schema: Json | undefined): boolean {
   );
 }
 
-/** The error that rules were not evaluated, if the schema has rules and one of the errors prevents that. */
-export const rulesLeftOut = (errors: readonly FieldError[], schema: Json): FieldError[] =>
-  errors.some(({ reason }) => blocking.includes(reason)) && hasRules(schema)
-    ? [invalid("<nil>", null, unchecked)]
-    : [];
+/** The errors of an object against the rules of its schema, or the error that its other errors prevent them. */
+export function ruleErrors(
+  value: Json,
+  schema: JsonObject,
+  old: Json | undefined,
+  errors: readonly FieldError[],
+  warn: (text: string) => void,
+): FieldError[] {
+  if (!hasRules(schema)) return [];
+  if (errors.some(({ reason }) => blocking.includes(reason))) return [invalid("<nil>", null, unchecked)];
+  const found = loadedRules().evaluated(value, schema, old);
+  found.warnings.forEach(warn);
+  return found.errors;
+}
 
 /** The errors of an object that is to be created, or to replace `old`. */
 export function objectErrors(value: Json, schema: Json, old: Json | undefined): FieldError[] {

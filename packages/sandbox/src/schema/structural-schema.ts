@@ -5,10 +5,11 @@ import { forbidden, invalid, required, when } from "../admission/field-errors.ts
 import type { FieldError } from "../admission/field-errors.ts";
 import { equal, field, isObject, isTrueAt, listAt, objectAt, omit, sorted, textAt } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
+import { loadedRules } from "../rules/lazy-rules.ts";
 import { isUnsupported, openApiErrors } from "./openapi-schema.ts";
 import { patternProblem } from "./pattern.ts";
 import { pruned } from "./schema-fitting.ts";
-import { below, validated } from "./schema-validation.ts";
+import { below, hasRules, validated } from "./schema-validation.ts";
 
 type Level = "root" | "item" | "field";
 
@@ -49,7 +50,8 @@ export function schemaErrors(schema: Json, path: string, withStatus: boolean): F
     ...structural,
   ];
   const defaults = structural.length > 0 || isUnsupported(schema) ? [] : defaultErrors(schema, path, true);
-  return [...problems, ...defaults, ...openApiErrors(schema, path)];
+  const errors = [...problems, ...defaults, ...openApiErrors(schema, path)];
+  return errors.length > 0 || !hasRules(schema) ? errors : loadedRules().compileErrors(schema, path);
 }
 
 const besideStatusFields =

@@ -140,7 +140,7 @@ function add(
   target: Target,
   object: KubeObject,
   managers: Json | undefined,
-  { dryRun }: WriteOptions,
+  { dryRun, warn }: WriteOptions,
 ): KubeObject {
   const { type, namespace } = target;
   const given = inNamespace(target, object);
@@ -148,7 +148,7 @@ function add(
   const others = cluster.store.list(type.bucket).objects;
   const turn = cluster.firstAddress + cluster.store.version;
   const allotted = type.behaviour.allotted?.(given, others, turn) ?? given;
-  const admitted = admittedNew(type, allotted, cluster.now());
+  const admitted = admittedNew(type, allotted, cluster.now(), warn);
   const definition = type.custom ? cluster.store.get(definitionsBucket, "", type.bucket) : undefined;
   if (definition && conditionOf(definition, "Terminating") === "True")
     throw status.forbiddenBy(type, nameOf(admitted), leaving);
@@ -254,7 +254,7 @@ function update(
   object: KubeObject,
   old: KubeObject,
   managers: Json | undefined,
-  { dryRun }: WriteOptions,
+  { dryRun, warn }: WriteOptions,
 ): KubeObject {
   const { type, name, namespace, subresource } = target;
   const expected = versionOf(object);
@@ -266,7 +266,7 @@ function update(
   const before = asServed(type, old);
   const part = subresource === "status" ? "status" : "";
   const given = inNamespace(target, object);
-  const admitted = admittedUpdate(type, given, before, part);
+  const admitted = admittedUpdate(type, given, before, part, warn);
   const managed = withMeta(admitted, "managedFields", managers);
   // A change of the times of managers alone is none.
   const after = equal(withoutTimes(managed), withoutTimes(before)) ? before : managed;
