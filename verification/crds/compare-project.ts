@@ -45,20 +45,20 @@ async function install(
   servers: Servers,
   { name, definitions }: Project,
   prefix: string,
-  note: (about: string, label: string, runs: readonly [Run, Run], definition: JsonObject) => void,
+  note: (about: string, label: string, runs: readonly [Run, Run]) => void,
 ): Promise<Kind[]> {
   const objects = definitions.map(({ object }) => object);
   const runs = await runOnBoth(servers, objects.map(installing), `${prefix}i`);
   const there = objects.filter((object, i) => {
     const pair = runs[i];
-    if (pair) note(textAt(object, "metadata", "name") ?? name, "install", pair, object);
+    if (pair) note(textAt(object, "metadata", "name") ?? name, "install", pair);
     return pair?.every(isMade) ?? false;
   });
   const waits = await runOnBoth(servers, there.map(serving), `${prefix}w`);
   return there.flatMap((object, i) => {
     const pair = waits[i];
     if (!pair || pair.some(({ answers }) => answers.length > 0)) {
-      if (pair) note(textAt(object, "metadata", "name") ?? name, "be served", pair, object);
+      if (pair) note(textAt(object, "metadata", "name") ?? name, "be served", pair);
       return [];
     }
     return kindsOf(object);
@@ -98,21 +98,16 @@ export async function compareProject(
   const unchecked = new Map<string, number>();
   const differing: Differing[] = [];
   let [requests, mutations] = [0, 0];
-  const judge = (
-    about: string,
-    labelOf: (at: number) => string,
-    pair: readonly [Run, Run],
-    definition: JsonObject,
-  ): void => {
+  const judge = (about: string, labelOf: (at: number) => string, pair: readonly [Run, Run]): void => {
     const [real, sandbox] = pair;
-    const judgement = judged(real, sandbox, definition);
+    const judgement = judged(real, sandbox);
     requests += judgement.compared + judgement.unchecked.size;
     for (const { what } of judgement.unchecked.values()) unchecked.set(what, (unchecked.get(what) ?? 0) + 1);
     for (const [at, found] of judgement.differing)
       differing.push({ project: project.name, about, label: labelOf(at), found });
   };
-  const own = await install(servers, project, prefix, (about, label, pair, definition) =>
-    judge(about, () => label, pair, definition),
+  const own = await install(servers, project, prefix, (about, label, pair) =>
+    judge(about, () => label, pair),
   );
   const { given, made } = askings([...own, ...others], project, limits, prefix);
   const asked = [...given, ...made.filter(({ kind }) => own.includes(kind))];
@@ -120,7 +115,7 @@ export async function compareProject(
   for (const [i, one] of asked.entries()) {
     const pair = runs[i];
     mutations += one.requests.filter(({ isMutation }) => isMutation).length;
-    if (pair) judge(one.name, (at) => one.requests[at]?.label ?? "", pair, one.kind.definition);
+    if (pair) judge(one.name, (at) => one.requests[at]?.label ?? "", pair);
   }
   others.push(...own);
   return {

@@ -2,11 +2,11 @@
 // list, or a difference.
 import { compareRuns } from "../../packages/sandbox/conformance/compare.ts";
 import type { Found } from "../../packages/sandbox/conformance/compare.ts";
-import { notChecked } from "../../packages/sandbox/conformance/not-checked.ts";
+import { missingFunction, notChecked } from "../../packages/sandbox/conformance/not-checked.ts";
 import type { NotChecked } from "../../packages/sandbox/conformance/not-checked.ts";
 import type { Run } from "../../packages/sandbox/conformance/run-case.ts";
 import type { Answer } from "../../packages/sandbox/conformance/servers.ts";
-import { isObject, isString, listAt, objectAt } from "../../packages/sandbox/src/json.ts";
+import { isObject, listAt, objectAt } from "../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
 
 export interface Judgement {
@@ -27,35 +27,27 @@ function withCauses(answer: Answer, causes: readonly Json[]): Answer {
   const details: JsonObject = { ...objectAt(answer.body, "details"), causes };
   return { ...answer, body: { ...answer.body, details, message: "" } };
 }
-/** An answer without the warnings of rules that an update has left broken. */
-function withoutRules(answer: Answer, definition: Json): Answer {
-  const isOfRule = (warning: Json): boolean =>
-    notChecked.some(({ isCause }) =>
-      isCause?.(
-        { reason: "FieldValueInvalid", message: isString(warning) ? warning.slice(0, -1) : "" },
-        definition,
-      ),
-    );
-  const warning = listAt(answer.headers["warning"] ?? []).filter((one) => !isOfRule(one));
-  return { ...answer, headers: { ...answer.headers, warning } };
-}
 const causesOf = ({ body }: Answer): readonly Json[] => listAt(body, "details", "causes");
 
 /** Compares the answers of two servers about one object, or about the definition of its kind. */
-export function judged(real: Run, sandbox: Run, definition: Json): Judgement {
+export function judged(real: Run, sandbox: Run): Judgement {
   const unchecked = new Map<number, NotChecked>();
   const pairs: { readonly at: number; readonly real: Answer; readonly sandbox: Answer }[] = [];
   for (const [at, theirs] of real.answers.entries()) {
     const [ours, asked] = [sandbox.answers[at], real.asked[at]];
     if (!ours || !asked) break;
+    if (ours.code === 501) {
+      unchecked.set(at, missingFunction);
+      if (isDryRun(asked.path)) continue;
+      break;
+    }
     const causes = causesOf(theirs);
-    const reasonOf = (cause: Json): NotChecked | undefined =>
-      notChecked.find((one) => one.isCause?.(cause, definition));
+    const reasonOf = (cause: Json): NotChecked | undefined => notChecked.find((one) => one.isCause?.(cause));
     const [left, reason] = [
       causes.filter((cause) => !reasonOf(cause)),
       causes.map(reasonOf).find((found) => found !== undefined),
     ];
-    if (!reason) pairs.push({ at, real: withoutRules(theirs, definition), sandbox: ours });
+    if (!reason) pairs.push({ at, real: theirs, sandbox: ours });
     else if (left.length > 0)
       pairs.push({ at, real: withCauses(theirs, left), sandbox: withCauses(ours, causesOf(ours)) });
     else if (!isFine(ours)) pairs.push({ at, real: theirs, sandbox: ours });

@@ -5,11 +5,11 @@ import { runSuite } from "./suite.ts";
 import type { SuiteResult } from "./suite.ts";
 
 /** Enough to find what a change breaks; `npm run conformance` runs as many as one likes. */
-const sequences = 100;
+const [sequences, rules] = [100, 3];
 
 describe("against a real API server", () => {
   let result: SuiteResult;
-  beforeAll(async () => void (result = await runSuite({ sequences, seed: 1 })), 900_000);
+  beforeAll(async () => void (result = await runSuite({ sequences, rules, seed: 1 })), 900_000);
 
   it.each(allCases.map(({ name }) => name))("%s", (name) => {
     const found = result.failed.find((one) => one.name === name)?.found ?? [];
@@ -18,6 +18,11 @@ describe("against a real API server", () => {
 
   it("each allowed difference is met", () => {
     expect(result.unused.map(({ reason }) => reason)).toEqual([]);
+  });
+
+  it("random rules do not differ", () => {
+    expect(result.rules.evaluations).toBeGreaterThan(3000);
+    expect(describeDifferences(result.rules.found)).toBe("");
   });
 
   it("generated sequences do not differ", () => {

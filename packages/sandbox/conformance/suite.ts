@@ -10,6 +10,8 @@ import { runCase, runCases } from "./run-case.ts";
 import type { Run } from "./run-case.ts";
 import { withServers } from "./servers.ts";
 import type { Server, Servers } from "./servers.ts";
+import { runRandomRules } from "./random-rules/run.ts";
+import type { RandomRules } from "./random-rules/run.ts";
 import { runSequences } from "./sequences/run.ts";
 import type { SequencesResult } from "./sequences/run.ts";
 import type { Case } from "./steps.ts";
@@ -19,6 +21,8 @@ export interface SuiteOptions {
   readonly only?: string;
   readonly sequences: number;
   readonly seed: number;
+  /** The number of seeds for random rules. */
+  readonly rules?: number;
 }
 
 export interface Failed {
@@ -38,6 +42,7 @@ export interface SuiteResult {
   /** Allowed differences that no case met. Empty if not all cases ran. */
   readonly unused: readonly Allowed[];
   readonly sequences: SequencesResult;
+  readonly rules: RandomRules;
   readonly seed: number;
   readonly times: Readonly<Record<Server["name"], Times>>;
 }
@@ -66,7 +71,10 @@ function failures(
   });
 }
 
-async function runOn(servers: Servers, { only = "", sequences, seed }: SuiteOptions): Promise<SuiteResult> {
+async function runOn(
+  servers: Servers,
+  { only = "", sequences, seed, rules = 0 }: SuiteOptions,
+): Promise<SuiteResult> {
   const cases = allCases.filter(({ name }) => name.includes(only));
   const ours = await timed(servers.sandbox, cases);
   const theirs = await timed(servers.real, cases);
@@ -77,6 +85,7 @@ async function runOn(servers: Servers, { only = "", sequences, seed }: SuiteOpti
     failed: failures(cases, theirs.runs, ours.runs, used),
     unused: only === "" ? allowedDifferences.filter((one) => !used.has(one)) : [],
     sequences: await runSequences(servers, { count: sequences, seed }),
+    rules: await runRandomRules(servers, seed, rules),
     seed,
     times: { sandbox: ours.times, real: theirs.times },
   };
@@ -89,7 +98,16 @@ export const runSuite = (options: SuiteOptions): Promise<SuiteResult> =>
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 1000 ? 3 : 1)} s`;
 
 /** The result for people. Its last line is the figures. */
-export function report({ names, requests, failed, unused, sequences, seed, times }: SuiteResult): string {
+export function report({
+  names,
+  requests,
+  failed,
+  unused,
+  sequences,
+  rules,
+  seed,
+  times,
+}: SuiteResult): string {
   const { sandbox, real } = times;
   const { differing } = sequences;
   return [
@@ -99,6 +117,8 @@ export function report({ names, requests, failed, unused, sequences, seed, times
       (one) =>
         `== ${one.name}, ${one.least.steps.length} requests\n${describeDifferences(one.found.slice(0, 10))}`,
     ),
+    describeDifferences(rules.found),
+    `${rules.evaluations} evaluations of random rules: ${rules.found.length} differ`,
     `start: sandbox ${seconds(sandbox.startedMs)}, real ${seconds(real.startedMs)}; ` +
       `cases: sandbox ${seconds(sandbox.casesMs)}, real ${seconds(real.casesMs)}`,
     `${names.length} cases, ${requests} requests: ${failed.length} differ; ${sequences.sequences} sequences of seed ` +

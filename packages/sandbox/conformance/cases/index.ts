@@ -17,6 +17,8 @@ import { patternCases } from "./patterns.ts";
 import { podsAndServices } from "./pods-and-services.ts";
 import { policies } from "./policies.ts";
 import { rootSchemas } from "./root-schemas.ts";
+import { ruleRefusals } from "./rule-refusals.ts";
+import { rulesCases } from "./rules.ts";
 import { schemaRefusals } from "./schema-refusals.ts";
 import { watches } from "./watches.ts";
 
@@ -37,6 +39,7 @@ const themes: Readonly<Record<string, readonly Case[]>> = {
   "pods and services": podsAndServices,
   policies,
   "root schemas": [...rootSchemas, ...schemaRefusals],
+  rules: [...rulesCases, ...ruleRefusals],
   watches,
 };
 
