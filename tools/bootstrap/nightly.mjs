@@ -29,6 +29,7 @@ const SUITES = {
   scaling: ["soak:scaling", "--cycles", "50"],
   conformance: ["conformance", "--sequences", "20000"],
   workloads: ["workloads", "--sequences", "300"],
+  "children's faults": ["faults:composed", "--plans", "10000"],
   plans: ["plans", "--changes", "500"],
   // Metacontroller must be on PATH: see verification/metacontroller/README.md.
   metacontroller: ["metacontroller", "--histories", "300"],
