@@ -48,7 +48,7 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
         kubernetes: { cel: [{ rule: "self.least <= self.most", message: "least is more than most" }] },
       });
     const Range = defineResource({
-      group: "example.com",
+      group: "rules.example.com",
       version: "v1",
       kind: "Range",
       scope: "Namespaced",
@@ -56,7 +56,7 @@ export function testClusterContract(servers: () => TestServerFactory | undefined
       status: z.object({}),
     });
     const range = (least: number, mode = "a") => ({
-      apiVersion: "example.com/v1",
+      apiVersion: "rules.example.com/v1",
       kind: "Range",
       metadata: { name: "a" },
       spec: { least, most: 5, mode },
