@@ -1,4 +1,11 @@
-import { tryParseObjectKey, type ObjectKey, type QueueName, queueOf, silentLog } from "@drover/controller";
+import {
+  type Kind,
+  tryParseObjectKey,
+  type ObjectKey,
+  type QueueName,
+  queueOf,
+  silentLog,
+} from "@drover/controller";
 import { hasWorkQueue, openWorkQueue, type RedisConnection, type WorkQueue } from "@drover/queue";
 import { CommandError } from "./command-error.ts";
 import { findCrds } from "./find-crds.ts";
@@ -95,6 +102,17 @@ export async function findObject(
   return { fn, key: queriedKey(query, fn.spec.for.scope) };
 }
 
+/** The words, in lower case, by which the command line names a kind. */
+export const wordsOf = ({
+  plural,
+  group,
+  kind,
+}: Pick<Kind, "plural" | "group" | "kind">): readonly string[] => [
+  plural,
+  kind.toLowerCase(),
+  `${plural}.${group}`,
+];
+
 /** True if a function's queue exists in this Redis. Opening a queue would create it. */
 export const hasQueue = (redis: RedisConnection, { identity }: DeployedFunction): Promise<boolean> =>
   hasWorkQueue(redis, queueOf(identity));
@@ -150,9 +168,7 @@ function matchFunction(query: FunctionQuery, all: readonly DeployedFunction[]): 
   const { word, namespace } = query;
   const lower = word.toLowerCase();
   const names = ({ key, name, spec }: DeployedFunction): readonly string[] =>
-    spec === undefined
-      ? [key, name]
-      : [key, name, `${spec.for.plural}.${spec.for.group}`, spec.for.plural, spec.for.kind.toLowerCase()];
+    spec === undefined ? [key, name] : [key, name, ...wordsOf(spec.for)];
   const named = all.filter((one) => names(one).includes(lower));
   const exact = named.filter(({ key, name }) => [key, name].includes(lower));
   const found = exact.length > 0 ? exact : named;

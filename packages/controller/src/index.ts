@@ -69,6 +69,7 @@ export {
 } from "./function/function-pod.ts";
 export {
   isPausedByAnnotation,
+  lastAppliedAnnotation,
   parentAnnotation,
   parentText,
   pausedAnnotation,

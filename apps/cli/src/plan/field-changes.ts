@@ -1,3 +1,4 @@
+import { lastAppliedAnnotation } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
 import { isSecret, type KubeObject } from "@drover/kube";
 
@@ -54,12 +55,9 @@ function isReordered(old: unknown, now: unknown): boolean {
   return canonicalJson(both(old, now)) !== canonicalJson(both(now, old));
 }
 
-/** The annotation of `kubectl apply` has the whole object. */
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-
 /** True for the fields of a Secret that contain none of its values. */
 const isPublic = (path: string): boolean =>
-  /^(type|immutable)$|^metadata\./.test(path) && !path.includes(lastApplied);
+  /^(type|immutable)$|^metadata\./.test(path) && !path.includes(lastAppliedAnnotation);
 
 const isAllocated = ({ apiVersion, kind }: KubeObject, path: string): boolean =>
   apiVersion === "v1" &&

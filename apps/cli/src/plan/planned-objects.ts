@@ -1,4 +1,4 @@
-import type { Controller } from "@drover/controller";
+import { type Controller, lastAppliedAnnotation } from "@drover/controller";
 import { exactYaml } from "@drover/json";
 import { keyOf, type KubeClient, type KubeObject, listAll, type NewObject, refOf } from "@drover/kube";
 import { readFileSync } from "node:fs";
@@ -6,13 +6,13 @@ import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import { threeWayMergePatch } from "../deploy/three-way-merge-patch.ts";
-import { parseObjectArguments, queriedKey } from "../find-object.ts";
+import { parseObjectArguments, queriedKey, wordsOf } from "../find-object.ts";
 import type { PlanOptions } from "./plan-object.ts";
 
 /** An object to plan, as the run reads it. */
 export type PlannedObject = Pick<PlanOptions, "object" | "isStored">;
 
-/** What the command line names. */
+/** The objects that the command line names. */
 export interface ObjectSelection {
   readonly words: readonly [first: string | undefined, second: string | undefined];
   readonly file: string | undefined;
@@ -50,9 +50,7 @@ async function named(
 ): Promise<PlannedObject> {
   const { for: resource } = controller;
   const [kind, name] = parseObjectArguments(first, second, "plan");
-  const { plural, singular, group } = resource;
-  const names = [resource.kind.toLowerCase(), plural, singular, `${plural}.${group}`];
-  if (!names.includes(kind.toLowerCase()))
+  if (![...wordsOf(resource), resource.singular].includes(kind.toLowerCase()))
     throw new CommandError(`The function is for the kind ${resource.kind}, not for ${JSON.stringify(kind)}.`);
   const key = queriedKey({ kind, name, namespace, command: "plan" }, resource.scope);
   const object = await client.get(refOf(resource), key);
@@ -90,9 +88,6 @@ function manifestsIn(file: string): readonly Manifest[] {
   });
 }
 
-/** The annotation in which `kubectl apply` keeps the manifest, so that it can remove what a later one lacks. */
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-
 /** Applies a manifest as a dry run, as `kubectl apply` does for custom resources: by a merge patch with three sides. */
 async function applied(
   { controller, client, namespace }: Cluster,
@@ -112,7 +107,7 @@ async function applied(
 
 function lastAppliedTo({ metadata: { annotations = {} } }: KubeObject): Readonly<Record<string, unknown>> {
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(annotations[lastApplied] ?? "{}"));
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(annotations[lastAppliedAnnotation] ?? "{}"));
   } catch {
     return {};
   }

@@ -2,12 +2,11 @@ import { type ObjectKey, oneLine, parentsOf, type ReconcileFunctionSpec } from "
 import { controllerOf, keyOf, type KubeClient, type KubeObject, refOf, resourceNameOf } from "@drover/kube";
 import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
-import { isReadable, queriedKey, type ObjectQuery } from "../find-object.ts";
+import { isReadable, type ObjectQuery, queriedKey, wordsOf } from "../find-object.ts";
 import { conditionOf } from "../object-conditions.ts";
 import { readObject } from "./key-facts.ts";
 
 type FunctionKind = ReconcileFunctionSpec["for"];
-type OwnedKind = NonNullable<ReconcileFunctionSpec["owns"]>[number];
 
 /**
  * Explains an object of a kind that functions own: which object it is a child of, and how to ask about that.
@@ -23,7 +22,7 @@ export async function describeChild(client: KubeClient, query: ObjectQuery): Pro
   );
   for (const fn of functions.filter(isReadable)) {
     for (const owned of fn.spec.owns ?? []) {
-      if (!isNamed(owned, query.kind)) continue;
+      if (!wordsOf(owned).includes(query.kind.toLowerCase())) continue;
       const child = await readObject(client, owned, queriedKey(query, owned.scope));
       const [key] = child === undefined ? [] : parentsOf(child.metadata, refOf(fn.spec.for), owned);
       if (child === undefined || key === undefined) continue;
@@ -36,10 +35,6 @@ export async function describeChild(client: KubeClient, query: ObjectQuery): Pro
   }
   return undefined;
 }
-
-/** True for a word by which kubectl would find the kind, except for short names. */
-const isNamed = ({ plural, group, kind }: OwnedKind, word: string): boolean =>
-  [plural, kind.toLowerCase(), `${plural}.${group}`].includes(word.toLowerCase());
 
 interface Parent {
   readonly kind: FunctionKind;

@@ -1,8 +1,6 @@
-import { type ObjectMetadata, type Resource, TerminalError } from "@drover/controller";
+import { lastAppliedAnnotation, type ObjectMetadata, type Resource, TerminalError } from "@drover/controller";
 import { isSecret, type KubeObject } from "@drover/kube";
 import type { Call } from "@drover/webhook";
-
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 type SentObject = { readonly metadata: ObjectMetadata; readonly [field: string]: unknown };
 
@@ -29,7 +27,7 @@ function sentObject(
   object: SentObject,
 ): Call["object"] {
   const { annotations, ...metadata } = object.metadata;
-  const shown = Object.entries(annotations ?? {}).filter(([name]) => name !== lastApplied);
+  const shown = Object.entries(annotations ?? {}).filter(([name]) => name !== lastAppliedAnnotation);
   return {
     ...object,
     apiVersion,

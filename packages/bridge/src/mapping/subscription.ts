@@ -1,5 +1,5 @@
 import { type ObjectMetadata, pausedAnnotation, reconcileAtAnnotation } from "@drover/controller";
-import { type FieldPath, isInMetadata, valuesAt } from "@drover/controller";
+import { type FieldPath, isInMetadata, lastAppliedAnnotation, valuesAt } from "@drover/controller";
 import {
   type KubeObject,
   type LabelSelector,
@@ -150,6 +150,3 @@ const sorted = (map: Readonly<Record<string, string>> = {}): readonly (readonly 
   Object.entries(map)
     .filter(([name]) => name !== lastAppliedAnnotation)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-
-/** kubectl's copy of the applied manifest: large, and without information that the object lacks. */
-export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";

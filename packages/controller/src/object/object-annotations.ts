@@ -12,6 +12,9 @@ export const reconcileAtAnnotation = "drover.dev/reconcile-at";
  */
 export const parentAnnotation = "drover.dev/parent";
 
+/** The manifest of the last `kubectl apply`: as large as the object, without information that the object lacks. */
+export const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
+
 /** A parent in the namespace of its child, or a cluster-scoped one: `Website.example.com/a`. */
 export const parentText = (
   { group, kind }: { readonly group: string; readonly kind: string },
