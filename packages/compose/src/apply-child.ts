@@ -25,7 +25,7 @@ import {
   waitUntilCorrection,
   withCorrection,
 } from "./correction.ts";
-import type { Parent } from "./checked-children.ts";
+import { type Parent, parentNamedIn } from "./checked-children.ts";
 import { isChild, isRetained, parentIn } from "./marks.ts";
 import type { Comparison } from "./satisfied.ts";
 
@@ -133,18 +133,12 @@ async function adopt(context: ApplyContext, child: DesiredChild, live: KubeObjec
     controllerOf(live.metadata) === undefined &&
     (parent === undefined
       ? child.adopt
-      : parent === parentFor(context, live) && isRetained(live, context.labels));
+      : parent === parentNamedIn(context, live.metadata.namespace) && isRetained(live, context.labels));
   if (!mayAdopt) return taken(live);
   const object = await applyUnlessTaken(context, child, { live, force: true });
   const isOther = child.isOwned && controllerOf(object.metadata)?.uid !== context.metadata.uid;
   return isOther ? taken(object) : { did: "adopted", object };
 }
-
-/** The parent as a child of it names it in the annotation, where the object is. */
-const parentFor = ({ metadata, parent, parentElsewhere }: ApplyContext, live: KubeObject): string =>
-  metadata.namespace === undefined || metadata.namespace === live.metadata.namespace
-    ? parent
-    : parentElsewhere;
 
 function taken(live: KubeObject): ChildReport {
   const controller = controllerOf(live.metadata);
@@ -279,7 +273,7 @@ function failure(error: unknown): ChildReport {
   return { did: "failed", reason, isFinal, why: `${messageOf(error)}${help}` };
 }
 
-/** What the Ready condition calls a refusal that is about one child; undefined for any other error. */
+/** The reason in the Ready condition for a refusal that is about one child; undefined for any other error. */
 function refusalReason(error: ApiError): string | undefined {
   if (isImmutable(error)) return reasons.immutable;
   if (isUntyped(error)) return reasons.Invalid;

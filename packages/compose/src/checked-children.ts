@@ -25,6 +25,14 @@ export interface Parent {
   readonly parentElsewhere: string;
 }
 
+/** True for a child in the namespace, or without one, if the parent has another: it cannot have an owner reference. */
+const isElsewhere = ({ metadata: parent }: Parent, namespace: string | undefined): boolean =>
+  parent.namespace !== undefined && parent.namespace !== namespace;
+
+/** The parent as a child in this namespace names it in its annotation. */
+export const parentNamedIn = (parent: Parent, namespace: string | undefined): string =>
+  isElsewhere(parent, namespace) ? parent.parentElsewhere : parent.parent;
+
 /**
  * Checks the children that a function has declared, and adds namespace and marks.
  *
@@ -58,12 +66,11 @@ function checkedChild(parent: Parent, child: Child, where: string): DesiredChild
   const metadata = { ...object.metadata, ...(namespace !== undefined && { namespace }) };
   const plain =
     ref.group === "" && ref.kind === "Secret" ? withData({ ...object, metadata }) : { ...object, metadata };
-  const isElsewhere = parent.metadata.namespace !== undefined && namespace !== parent.metadata.namespace;
-  const isOwned = policies.deletion === "Delete" && !isElsewhere;
+  const isOwned = policies.deletion === "Delete" && !isElsewhere(parent, namespace);
   const marks = {
     labels: parent.labels,
     deletion: policies.deletion,
-    ...(!isOwned && { parent: isElsewhere ? parent.parentElsewhere : parent.parent }),
+    ...(!isOwned && { parent: parentNamedIn(parent, namespace) }),
   };
   return { ref, key: keyIn(metadata, where), isOwned, ...policies, ...withMarks(plain, marks) };
 }

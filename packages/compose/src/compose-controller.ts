@@ -1,6 +1,5 @@
 import {
   type Compose,
-  composeContext,
   type Controller,
   type ControllerDefinition,
   controllerFrom,
@@ -9,7 +8,7 @@ import {
   type RelatedKind,
   type Resource,
 } from "@drover/controller";
-import { openComposer } from "./composer.ts";
+import { mayBeUnowned, openComposer } from "./composer.ts";
 
 /** An author's definition of a controller that declares children. */
 export interface ComposeDefinition<R extends Resource> extends Omit<
@@ -46,19 +45,18 @@ export type RelatedNames<R extends Resource> = (
  */
 export function composeController<R extends Resource>(definition: ComposeDefinition<R>): Controller<R> {
   const { related = [], watches = [], owns, finalize } = definition;
-  const mayBeUnowned = owns.some(({ acrossNamespaces }) => acrossNamespaces === true);
+  const isUnownable = mayBeUnowned(owns);
   const own: Controller<R> = controllerFrom<R>({
     ...definition,
-    ...((finalize !== undefined || mayBeUnowned) && {
+    ...((finalize !== undefined || isUnownable) && {
       async finalize(context) {
         await finalize?.call(definition, context);
         await composer.finalize(context);
       },
     }),
-    ...(mayBeUnowned && { needsFinalizer: () => true }),
+    ...(isUnownable && { needsFinalizer: () => true }),
     watches: [...watches, ...related.map((one) => ({ ...one, related: true }) as RelatedKind)],
-    reconcile: (context) =>
-      composer.reconcile(context, (observed) => definition.compose(composeContext(context, observed))),
+    reconcile: (context) => composer.reconcile(context, (composing) => definition.compose(composing)),
   });
   const composer = openComposer<R>(own);
   return { ...own, compose: definition.compose };

@@ -6,14 +6,14 @@ import {
   readyCondition,
   type ResourceRef,
   RetryError,
+  splitObjectKey,
   type StatusCondition,
   TerminalError,
 } from "@drover/controller";
 import type { ChildReport } from "./apply-child.ts";
 import type { AppliedChild, AppliedWaves } from "./apply-waves.ts";
-import { childId, type ObservedChild, titleOf } from "./child.ts";
+import { titleOf } from "./child.ts";
 import { lastCorrection } from "./correction.ts";
-import { deletionOf } from "./marks.ts";
 
 /** The condition of an object with children that others keep changing. */
 const contestedCondition = "Contested";
@@ -130,8 +130,11 @@ const reasons = {
  */
 export function announcementsOf(
   { children }: AppliedWaves,
-  removed: readonly string[],
+  undeclared: readonly ChildOutcome[],
 ): readonly Announcement[] {
+  const removed = undeclared
+    .filter(({ did }) => did === "deleted" || did === "released")
+    .map(({ ref, key, did }) => `${ref.kind} ${splitObjectKey(key).name} is ${did}`);
   const lineOf = ({ child, report }: AppliedChild): string => {
     const title = titleOf(child.ref, child.object);
     return report.did === "corrected"
@@ -147,7 +150,7 @@ export function announcementsOf(
   });
 }
 
-/** What a run did to a child, declared or not. */
+/** How a run has treated a child, declared or not. */
 export interface ChildOutcome {
   readonly ref: ResourceRef;
   readonly key: ObjectKey;
@@ -161,24 +164,14 @@ export interface ChildOutcome {
   readonly why?: string;
 }
 
-/** All children of a run: the declared ones in the order of their waves, then the others. */
-export const childOutcomes = (
-  { children, later }: AppliedWaves,
-  observed: ReadonlyMap<string, ObservedChild>,
-  isComplete: boolean,
-): readonly ChildOutcome[] => {
-  const declared = [...children.map(({ child }) => child), ...later];
-  const ids = new Set(declared.map(childId));
-  const others = [...observed].flatMap(([id, child]) => (ids.has(id) ? [] : [child]));
-  return [
-    ...children.map(declaredOutcome),
-    ...later.map(({ ref, key, wave }): ChildOutcome => {
-      const why = `its wave, ${wave}, begins when all children of the waves before are ready`;
-      return { ref, key, did: "waits", why };
-    }),
-    ...others.map((child) => undeclaredOutcome(child, isComplete)),
-  ];
-};
+/** The declared children of a run, in the order of their waves. */
+export const childOutcomes = ({ children, later }: AppliedWaves): readonly ChildOutcome[] => [
+  ...children.map(declaredOutcome),
+  ...later.map(({ ref, key, wave }): ChildOutcome => {
+    const why = `its wave, ${wave}, begins when all children of the waves before are ready`;
+    return { ref, key, did: "waits", why };
+  }),
+];
 
 function declaredOutcome({ child: { ref, key }, report }: AppliedChild): ChildOutcome {
   switch (report.did) {
@@ -196,14 +189,4 @@ function declaredOutcome({ child: { ref, key }, report }: AppliedChild): ChildOu
     case "adopted":
       return { ref, key, did: report.did };
   }
-}
-
-function undeclaredOutcome({ ref, key, object }: ObservedChild, isComplete: boolean): ChildOutcome {
-  if (object.metadata.deletionTimestamp !== undefined)
-    return { ref, key, did: "waits", why: "it is being deleted" };
-  const deletion = deletionOf(object);
-  if (deletion === "Retain") return { ref, key, did: "kept" };
-  if (!isComplete)
-    return { ref, key, did: "waits", why: "it is removed when all declared children have been applied" };
-  return { ref, key, did: deletion === "Orphan" ? "released" : "deleted" };
 }

@@ -1,10 +1,12 @@
 import {
   type Child,
+  type Compose,
+  composeContext,
   type ComposeResult,
   type Controller,
   fieldManagerOf,
   observedObjects,
-  type Observed,
+  type OwnedKind,
   parentText,
   parseDuration,
   readyCondition,
@@ -29,17 +31,14 @@ import {
 } from "./compose-outcome.ts";
 import { childLabels, deletionOf } from "./marks.ts";
 import { observeChildren } from "./observe-children.ts";
-import { pruneChildren, type Pruned } from "./prune.ts";
+import { pruneChildren } from "./prune.ts";
 import { readRelated } from "./read-related.ts";
 import { type Comparison, openComparison } from "./satisfied.ts";
 
 /** Keeps the children of the objects of one controller. */
 export interface Composer<R extends Resource> {
   /** One run: finds the children, calls `compose` with them, and makes them as it declares. */
-  reconcile(
-    context: ReconcileContext<R>,
-    compose: (observed: Observed) => Promise<ComposeResult<R>> | ComposeResult<R>,
-  ): Promise<ReconcileResult<R>>;
+  reconcile(context: ReconcileContext<R>, compose: Compose<R>): Promise<ReconcileResult<R>>;
   /**
    * True if children may have no owner reference although they are deleted with their parent: then the parent needs a
    * finalizer, and `finalize` when it is deleted.
@@ -65,10 +64,14 @@ export function openComposer<R extends Resource>(
   const comparison = openComparison();
   return {
     reconcile: (context, compose) => composeOnce({ context, controller, comparison, onChildren }, compose),
-    needsFinalizer: controller.owns.some(({ acrossNamespaces }) => acrossNamespaces === true),
+    needsFinalizer: mayBeUnowned(controller.owns),
     finalize: (context) => removeUnowned({ context, controller, comparison }),
   };
 }
+
+/** True if children of these kinds may be where they cannot have an owner reference. */
+export const mayBeUnowned = (owns: readonly OwnedKind[]): boolean =>
+  owns.some(({ acrossNamespaces }) => acrossNamespaces === true);
 
 type ComposedController<R extends Resource> = Pick<Controller<R>, "name" | "for" | "owns" | "watches">;
 
@@ -81,7 +84,7 @@ interface ComposeRun<R extends Resource> {
 
 async function composeOnce<R extends Resource>(
   run: ComposeRun<R>,
-  compose: Parameters<Composer<R>["reconcile"]>[1],
+  compose: Compose<R>,
 ): Promise<ReconcileResult<R>> {
   const { metadata, signal, announce } = run.context;
   const applying = applyContext(run);
@@ -90,23 +93,23 @@ async function composeOnce<R extends Resource>(
     readRelated(run.context, run.controller),
   ]);
   const inNamespace = (objects: readonly KubeObject[]) => observedObjects(objects, metadata.namespace);
-  const result = await compose({
-    children: inNamespace([...observed.values()].map(({ object }) => object)),
-    related: inNamespace(related),
-  });
+  const result = await compose(
+    composeContext(run.context, {
+      children: inNamespace([...observed.values()].map(({ object }) => object)),
+      related: inNamespace(related),
+    }),
+  );
   signal.throwIfAborted();
   const desired = checkedChildren(applying, declaredIn(result));
   const applied = await applyWaves(applying, desired, observed);
   const isComplete =
     applied.later.length === 0 && applied.children.every(({ report }) => report.did !== "failed");
-  const pruned = isComplete ? await pruneChildren(applying, desired, observed) : nothingPruned;
-  run.onChildren?.(childOutcomes(applied, observed, isComplete));
-  for (const each of announcementsOf(applied, pruned.lines)) announce(each);
+  const pruned = await pruneChildren(applying, desired, observed, isComplete);
+  run.onChildren?.([...childOutcomes(applied), ...pruned.outcomes]);
+  for (const each of announcementsOf(applied, pruned.outcomes)) announce(each);
   const failure = failureOf(applied) ?? pruned.failure;
   return { ...withConditions(run, result, applied), ...(failure !== undefined && { failure }) };
 }
-
-const nothingPruned: Pruned = { lines: [] };
 
 /** How soon a run looks again for children that do not go: the deletion of the last one causes a run in any case. */
 const removalInterval = "1m" as const;
@@ -119,8 +122,8 @@ async function removeUnowned<R extends Resource>(run: ComposeRun<R>): Promise<vo
       [...observed].filter(([, { object }]) => !isControlledBy(object.metadata, applying.metadata)),
     );
   };
-  const { lines, failure } = await pruneChildren(applying, [], await unowned());
-  for (const each of announcementsOf({ children: [], later: [] }, lines)) run.context.announce(each);
+  const { outcomes, failure } = await pruneChildren(applying, [], await unowned(), true);
+  for (const each of announcementsOf({ children: [], later: [] }, outcomes)) run.context.announce(each);
   if (failure !== undefined) throw failure;
   const left = [...(await unowned()).values()].filter(({ object }) => deletionOf(object) === "Delete");
   if (left.length === 0) return;

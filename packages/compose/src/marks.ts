@@ -27,7 +27,7 @@ export const allMarks = {
   annotations: [appliedAnnotation, deletionAnnotation, correctedAnnotation, parentAnnotation],
 } as const;
 
-/** What marks a child: `parent` is its parent as `parentText`, if it has no owner reference. */
+/** The marks of a child: `parent` is its parent as `parentText`, if it has no owner reference. */
 interface Marks {
   readonly labels: ChildLabels;
   readonly deletion: DesiredChild["deletion"];

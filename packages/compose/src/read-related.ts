@@ -53,8 +53,7 @@ export async function readRelated<R extends Resource>(
   const found: KubeObject[] = [];
   for (const related of watches.filter(isRelated)) {
     const reading = { context, related, ref: refOf(related.kind), to: refOf(kind) };
-    const objects = await objectsOf(reading).catch((error: unknown) => refused(reading.ref, error));
-    found.push(...objects.filter((object) => isFollowed(related, object)));
+    found.push(...(await objectsOf(reading).catch((error: unknown) => refused(reading.ref, error))));
   }
   // Two declarations may find the same object.
   return [...new Map(found.map((object) => [object.metadata.uid, object])).values()];
@@ -111,14 +110,14 @@ function namedIn<R extends Resource>(
 }
 
 async function byName<R extends Resource>(
-  { context: { client, metadata, signal }, ref, related: { namespaces } }: Reading<R>,
+  { context: { client, metadata, signal }, ref, related }: Reading<R>,
   values: readonly unknown[],
 ): Promise<readonly KubeObject[]> {
   const keys = keysNamedBy(metadata, values, ref, { acrossNamespaces: !ref.namespaced }).filter((key) => {
     const { namespace } = splitObjectKey(key);
-    return namespaces === undefined || namespace === undefined || namespaces.includes(namespace);
+    return namespace === undefined || related.namespaces?.includes(namespace) !== false;
   });
-  const found = openFound();
+  const found = openFound(related);
   for (let i = 0; i < keys.length; i += readsAtOnce) {
     const some = keys.slice(i, i + readsAtOnce).map((key) => client.get(ref, key, { signal }));
     found.add((await Promise.all(some)).filter((object) => object !== undefined));
@@ -130,13 +129,13 @@ async function listed<R extends Resource>(
   { context: { client, metadata, signal }, ref, related }: Reading<R>,
   labelSelector?: string,
 ): Promise<readonly KubeObject[]> {
-  const found = openFound();
+  const found = openFound(related);
   for (const namespace of namespacesOf(ref, metadata, related)) {
     let page: ObjectList | undefined;
     do {
       const options = { namespace, labelSelector, signal, limit: pageSize, continue: page?.continue };
       page = await client.list(ref, options);
-      found.add(page.items.filter((object) => isFollowed(related, object)));
+      found.add(page.items);
     } while (page.continue !== undefined);
   }
   return found.objects;
@@ -154,18 +153,20 @@ function namespacesOf(
 }
 
 /**
- * Objects that were found so far. Users choose how many and how large they are, so that reading ends when there are too
+ * Objects that were found so far, and whose changes cause runs: others are not given. Users choose how many and how large they are, so that reading ends when there are too
  * many: they would not fit into the memory of a process that runs many functions.
  */
-function openFound() {
+function openFound({ labelSelector }: RelatedKind) {
+  const selector = labelSelectorIn(labelSelector ?? {}) ?? {};
   const objects: KubeObject[] = [];
   let bytes = 0;
   return {
     objects,
     /** @throws TerminalError `TooManyRelated` */
     add(more: readonly KubeObject[]): void {
-      objects.push(...more);
-      for (const object of more) bytes += writeJson(object).length;
+      const followed = more.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+      objects.push(...followed);
+      for (const object of followed) bytes += writeJson(object).length;
       if (objects.length <= maxRelated && bytes <= maxBytes) return;
       throw new TerminalError(
         `There are more related objects than the ${maxRelated}, with ${maxBytes / 2 ** 20} MiB in all, that are possible. ` +
@@ -175,10 +176,6 @@ function openFound() {
     },
   };
 }
-
-/** True if changes of the object cause runs: only such objects are read. */
-const isFollowed = ({ labelSelector }: RelatedKind, { metadata }: KubeObject): boolean =>
-  matchesLabels(labelSelectorIn(labelSelector ?? {}) ?? {}, metadata.labels);
 
 /** A kind that the API server does not serve has no objects. */
 function refused({ kind }: ResourceRef, error: unknown): readonly KubeObject[] {

@@ -1,6 +1,5 @@
 import { type ChildOutcome, openComposer } from "@drover/compose";
 import {
-  composeContext,
   type Controller,
   objectKey,
   type ObjectKey,
@@ -20,7 +19,7 @@ import type { Run, RunOutcome } from "@drover/queue";
 import { reconcileOnce, type ReconcileOptions } from "@drover/runtime";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 
-/** What a run would do to an object, or why it would not. */
+/** The change of one object by a run, or the reason why there is none. */
 export interface PlannedChange {
   readonly kind: string;
   readonly key: ObjectKey;
@@ -135,11 +134,7 @@ function withOutcomes(
   const { compose } = controller;
   if (compose === undefined) return controller;
   const composer = openComposer(controller, onChildren);
-  return {
-    ...controller,
-    reconcile: (context) =>
-      composer.reconcile(context, (observed) => compose(composeContext(context, observed))),
-  };
+  return { ...controller, reconcile: (context) => composer.reconcile(context, compose) };
 }
 
 function failureIn(outcome: RunOutcome): string | undefined {
@@ -198,13 +193,11 @@ function childChange({ ref, key, did, why }: ChildOutcome, writes: readonly DryR
   const isRecreated = did === "waits" && writes.some(({ verb }) => verb === "delete");
   const done = writes.filter(({ refusal }) => refusal === undefined);
   const { refusal } = writes.find((write) => write.refusal !== undefined) ?? {};
-  // The run goes on after the refusal of a deletion.
-  const isKeptByRefusal = (did === "deleted" || did === "released") && refusal !== undefined;
-  const reason = isRecreated || isKeptByRefusal ? (refusal?.serverMessage ?? why) : why;
+  const reason = isRecreated ? (refusal?.serverMessage ?? why) : why;
   return {
     kind: ref.kind,
     key,
-    action: isRecreated ? "recreate" : isKeptByRefusal ? "refused" : actions[did],
+    action: isRecreated ? "recreate" : actions[did],
     ...(reason !== undefined && { why: reason }),
     fields: fieldChanges(done[0]?.before, done.at(-1)?.after, { status: false }),
   };
