@@ -53,7 +53,7 @@ export const isIndexMapping = (map: Mapping): map is IndexMapping =>
 export const isLookup = (map: Mapping): map is Lookup =>
   map.by === "referencedBy" || map.by === "selectedBy" || map.by === "all";
 
-/** What keys are of, and how they are found. */
+/** The kind and the namespaces of keys, and how they are found. */
 interface KeySearch {
   readonly for: ResourceRef;
   readonly map: Mapping;

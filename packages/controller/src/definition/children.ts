@@ -123,7 +123,7 @@ export interface ComposeContext<R extends Resource> extends Pick<
   readonly related: ObservedObjects;
 }
 
-/** What exists for an object, as it was read for one run. */
+/** The objects that exist for an object, as they were read for one run. */
 export type Observed = Pick<ComposeContext<Resource>, "children" | "related">;
 
 /** The argument of `compose` in a run with this context. */
