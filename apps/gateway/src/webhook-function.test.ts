@@ -61,6 +61,25 @@ it("takes what is declared, and the rest as it is usual", () => {
   });
 });
 
+it("declares children, and finalizes, where it has hooks of Metacontroller that do", () => {
+  const hooks = { controller: "Composite", sync: "/sync" };
+  const composite = (more: object = {}) =>
+    of({ owns: [kind], webhook: { metacontroller: { ...hooks, ...more } } }).fn;
+  expect(composite()).toMatchObject({
+    composes: true,
+    finalizes: false,
+    owns: [{ kind: { plural: kind.plural } }],
+    metacontroller: { controller: "Composite", version: "v1", paths: { sync: "/sync" }, takeOver: false },
+  });
+  expect(composite()?.for.foreign).toBeUndefined();
+  expect(composite({ finalize: "/finalize", version: "v2", takeOver: true })).toMatchObject({
+    finalizes: true,
+    metacontroller: { version: "v2", paths: { sync: "/sync", finalize: "/finalize" }, takeOver: true },
+  });
+  // The status of the objects that a DecoratorController decorates is not Drover's.
+  expect(composite({ controller: "Decorator" })?.for.foreign).toBe(true);
+});
+
 it("is woken by others where it owns or watches kinds, or takes events", () => {
   const verify = { bearer: { secretRef: { name: "s", key: "k" } } };
   const by: readonly (readonly [object, boolean])[] = [

@@ -1,5 +1,6 @@
 import {
   controllerNamePattern,
+  declaresChildren,
   type OwnedKind,
   type QueueName,
   queueOf,
@@ -13,6 +14,7 @@ import {
 } from "@drover/controller";
 import type { DeclaredFunction, Permits } from "@drover/runtime";
 import { z } from "zod";
+import { type MetacontrollerHooks, metacontrollerHooks } from "./metacontroller/hooks.ts";
 
 /** A function that the gateway calls, as its ReconcileFunction declares it. */
 export interface WebhookFunction {
@@ -29,6 +31,8 @@ export interface WebhookFunction {
   readonly finalizes: boolean;
   /** True if it declares children, of the kinds that it owns. */
   readonly composes: boolean;
+  /** Set if it has the hooks of a controller of Metacontroller, instead of Drover's contract. */
+  readonly metacontroller?: MetacontrollerHooks | undefined;
   readonly owns: readonly OwnedKind[];
   /** The kinds with objects that it gets with each object. */
   readonly related: readonly RelatedKind[];
@@ -112,13 +116,14 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     queue: queueOf({ namespace, name, uid }),
     namespace,
     uid,
-    for: resourceOf(spec.for),
+    for: resourceOf(spec),
     service: webhook?.service ?? { name: serviceNameOf(name), port: 80 },
     url: webhook?.url,
     path: webhook?.path ?? "/",
-    finalizes: webhook?.finalizes ?? false,
-    composes: webhook?.composes ?? false,
-    owns: webhook?.composes === true ? (spec.owns ?? []).map(ownedKind) : [],
+    finalizes: webhook?.finalizes === true || webhook?.metacontroller?.finalize !== undefined,
+    composes: declaresChildren(webhook),
+    metacontroller: webhook?.metacontroller && metacontrollerHooks(webhook.metacontroller),
+    owns: declaresChildren(webhook) ? (spec.owns ?? []).map(ownedKind) : [],
     related: (spec.watches ?? []).flatMap(relatedKind),
     copies: spec.copies ?? false,
     isWokenByOthers: [spec.owns, spec.watches, spec.hooks].some((those = []) => those.length > 0),
@@ -158,9 +163,16 @@ const relatedKind = ({
     ? [{ ...related, kind: { group, version, kind, plural, scope }, related: true }]
     : [];
 
-/** The resource of a foreign kind, with any spec and status. */
-function resourceOf({ group, version, kind, plural, scope }: ReconcileFunctionSpec["for"]): Resource {
+/**
+ * The resource of a foreign kind, with any spec and status. A DecoratorController is for kinds of others, whose status
+ * Drover does not write.
+ */
+function resourceOf({
+  for: { group, version, kind, plural, scope },
+  webhook,
+}: ReconcileFunctionSpec): Resource {
   return {
+    ...(webhook?.metacontroller?.controller === "Decorator" && { foreign: true }),
     group,
     version,
     kind,

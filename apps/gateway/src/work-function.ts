@@ -25,6 +25,9 @@ import { clampWait, type Success } from "./calls/interpret.ts";
 import { readWebhookSecrets } from "./calls/webhook-secrets.ts";
 import type { PendingRuns } from "./completions/pending-runs.ts";
 import type { CallMetrics } from "./gateway-metrics.ts";
+import { callHook } from "./metacontroller/call-hook.ts";
+import { type CallHook, hookedController } from "./metacontroller/hooked-controller.ts";
+import type { MetacontrollerHooks } from "./metacontroller/hooks.ts";
 import { cacheTarget } from "./targets/cache-target.ts";
 import { targetOf, type TargetRules } from "./targets/target.ts";
 import type { WebhookFunction } from "./webhook-function.ts";
@@ -61,7 +64,9 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
   const calling = callingParts(fn, parts);
   const definition = definitionOf(fn);
   const own = controllerFrom({ ...definition, reconcile: () => Promise.resolve(undefined) });
-  const composer = fn.composes ? openComposer(own) : undefined;
+  const hooks = fn.metacontroller;
+  const composer = fn.composes ? openComposer({ ...own, takesOver: hooks?.takeOver === true }) : undefined;
+  const callHook = hooks && hookCaller(hooks, calling, parts);
   const reconciler = openReconciler({
     name: controller,
     for: fn.for,
@@ -73,7 +78,9 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
       const call = functionCaller(calling, run, Date.now() + own.timeout, parts);
       const needsFinalizer = fn.finalizes || composer?.needsFinalizer === true;
       const base = controllerFrom({ ...definition, ...actions(fn, needsFinalizer, call) });
-      return composer === undefined ? base : composed(base, composer, call);
+      if (composer === undefined) return base;
+      if (hooks === undefined || callHook === undefined) return composed(base, composer, call);
+      return hookedController(base, { fn, hooks, composer, call: callHook });
     },
   });
   const ended = { message: "Called", fields: { function: fn.queue } };
@@ -103,10 +110,8 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
   };
 }
 
-function callingParts(
-  fn: WebhookFunction,
-  { client, rules, pending, complete }: WorkerResources,
-): CallResources {
+function callingParts(fn: WebhookFunction, parts: WorkerResources): CallResources {
+  const { client, pending, complete } = parts;
   // Idle connections are kept until the server closes them: `timeout: 0` sets no limit of the gateway's own.
   const options = { keepAlive: true, timeout: 0, maxFreeSockets: fn.concurrency, keepAliveMsecs: 1_000 };
   const isTls = fn.url?.startsWith("https:") ?? false;
@@ -122,10 +127,7 @@ function callingParts(
       () => performance.now(),
       secretsTtl,
     ),
-    target: cacheTarget(
-      (signal) => targetOf(fn, rules, signal),
-      () => performance.now(),
-    ),
+    target: targetCache(fn, parts),
   };
 }
 
@@ -156,28 +158,60 @@ function definitionOf({
   };
 }
 
+/** Calls hooks of Metacontroller, each at its own path. */
+function hookCaller(
+  { paths }: MetacontrollerHooks,
+  { fn, agent, now }: CallResources,
+  parts: WorkerResources,
+): CallHook {
+  const targets = new Map(
+    Object.entries(paths).map(([hook, path]) => [hook, targetCache({ ...fn, path }, parts)]),
+  );
+  return (hook, context, request) => {
+    const target = targets.get(hook);
+    if (target === undefined) throw new Error(`There is no ${hook} hook.`);
+    const hookParts = { target, agent, now, scalesToZero: fn.scalesToZero };
+    return measured(parts, fn, () => callHook(hookParts, context, request));
+  };
+}
+
+const targetCache = (fn: WebhookFunction, { rules }: WorkerResources): CallResources["target"] =>
+  cacheTarget(
+    (signal) => targetOf(fn, rules, signal),
+    () => performance.now(),
+  );
+
 type Caller = (type: CallType, context: ReconcileContext<Resource>, observed?: Observed) => Promise<Success>;
 
 const functionCaller =
-  (calling: CallResources, run: Run, deadline: number, { calls }: WorkerResources): Caller =>
-  async (type, context, observed) => {
-    const begun = performance.now();
-    let failure: unknown;
-    try {
-      return await callFunction(calling, {
+  (calling: CallResources, run: Run, deadline: number, parts: WorkerResources): Caller =>
+  (type, context, observed) =>
+    measured(parts, calling.fn, () =>
+      callFunction(calling, {
         type,
         run,
         context,
         deadline,
         ...(observed && { children: observed.children.all, related: observed.related.all }),
-      });
-    } catch (error) {
-      failure = error ?? new Error("nothing");
-      throw error;
-    } finally {
-      calls.called(queueDisplayName(calling.fn.queue), (performance.now() - begun) / 1_000, failure);
-    }
-  };
+      }),
+    );
+
+async function measured<T>(
+  { calls }: WorkerResources,
+  { queue }: WebhookFunction,
+  call: () => Promise<T>,
+): Promise<T> {
+  const begun = performance.now();
+  let failure: unknown;
+  try {
+    return await call();
+  } catch (error) {
+    failure = error ?? new Error("nothing");
+    throw error;
+  } finally {
+    calls.called(queueDisplayName(queue), (performance.now() - begun) / 1_000, failure);
+  }
+}
 
 /**
  * A controller of a function that declares children: the gateway makes them, and deletes those that the garbage collector

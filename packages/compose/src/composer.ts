@@ -5,6 +5,7 @@ import {
   type ComposeResult,
   type Controller,
   fieldManagerOf,
+  type Observed,
   observedObjects,
   type OwnedKind,
   parentText,
@@ -37,8 +38,18 @@ import { type Comparison, openComparison } from "./satisfied.ts";
 
 /** Keeps the children of the objects of one controller. */
 export interface Composer<R extends Resource> {
-  /** One run: finds the children, calls `compose` with them, and makes them as it declares. */
-  reconcile(context: ReconcileContext<R>, compose: Compose<R>): Promise<ReconcileResult<R>>;
+  /**
+   * One run: finds the children, calls `compose` with them, and makes them as it declares.
+   *
+   * @param watches with the related kinds of this run. Default: those of the controller.
+   */
+  reconcile(
+    context: ReconcileContext<R>,
+    compose: Compose<R>,
+    watches?: Controller<R>["watches"],
+  ): Promise<ReconcileResult<R>>;
+  /** The objects that exist for the run's object, as `compose` gets them. */
+  observe(context: ReconcileContext<R>, watches?: Controller<R>["watches"]): Promise<Observed>;
   /**
    * True if children may have no owner reference although they are deleted with their parent: then the parent needs a
    * finalizer, and `finalize` when it is deleted.
@@ -62,8 +73,18 @@ export function openComposer<R extends Resource>(
   onChildren?: (outcomes: readonly ChildOutcome[]) => void,
 ): Composer<R> {
   const comparison = openComparison();
+  const runOf = (context: ReconcileContext<R>, watches = controller.watches): ComposeRun<R> => ({
+    context,
+    controller: { ...controller, watches },
+    comparison,
+    onChildren,
+  });
   return {
-    reconcile: (context, compose) => composeOnce({ context, controller, comparison, onChildren }, compose),
+    reconcile: (context, compose, watches) => composeOnce(runOf(context, watches), compose),
+    async observe(context, watches) {
+      const { observed } = await observe(runOf(context, watches));
+      return observed;
+    },
     needsFinalizer: mayBeUnowned(controller.owns),
     finalize: (context) => removeUnowned({ context, controller, comparison }),
   };
@@ -73,7 +94,13 @@ export function openComposer<R extends Resource>(
 export const mayBeUnowned = (owns: readonly OwnedKind[]): boolean =>
   owns.some(({ acrossNamespaces }) => acrossNamespaces === true);
 
-type ComposedController<R extends Resource> = Pick<Controller<R>, "name" | "for" | "owns" | "watches">;
+interface ComposedController<R extends Resource> extends Pick<
+  Controller<R>,
+  "name" | "for" | "owns" | "watches"
+> {
+  /** True if it takes over objects that the parent controls and that do not have Drover's labels. */
+  readonly takesOver?: boolean;
+}
 
 interface ComposeRun<R extends Resource> {
   readonly context: ReconcileContext<R>;
@@ -86,29 +113,35 @@ async function composeOnce<R extends Resource>(
   run: ComposeRun<R>,
   compose: Compose<R>,
 ): Promise<ReconcileResult<R>> {
-  const { metadata, signal, announce } = run.context;
-  const applying = applyContext(run);
-  const [observed, related] = await Promise.all([
-    observeChildren(applying),
-    readRelated(run.context, run.controller),
-  ]);
-  const inNamespace = (objects: readonly KubeObject[]) => observedObjects(objects, metadata.namespace);
-  const result = await compose(
-    composeContext(run.context, {
-      children: inNamespace([...observed.values()].map(({ object }) => object)),
-      related: inNamespace(related),
-    }),
-  );
+  const { signal, announce } = run.context;
+  const { applying, children, observed } = await observe(run);
+  const result = await compose(composeContext(run.context, observed));
   signal.throwIfAborted();
   const desired = checkedChildren(applying, declaredIn(result));
-  const applied = await applyWaves(applying, desired, observed);
+  const applied = await applyWaves(applying, desired, children);
   const isComplete =
     applied.later.length === 0 && applied.children.every(({ report }) => report.did !== "failed");
-  const pruned = await pruneChildren(applying, desired, observed, isComplete);
+  const pruned = await pruneChildren(applying, desired, children, isComplete);
   run.onChildren?.([...childOutcomes(applied), ...pruned.outcomes]);
   for (const each of announcementsOf(applied, pruned.outcomes)) announce(each);
   const failure = failureOf(applied) ?? pruned.failure;
   return { ...withConditions(run, result, applied), ...(failure !== undefined && { failure }) };
+}
+
+async function observe<R extends Resource>(run: ComposeRun<R>) {
+  const { context, controller } = run;
+  const applying = applyContext(run);
+  const [children, related] = await Promise.all([
+    observeChildren(applying, { takesOver: controller.takesOver }),
+    readRelated(context, controller),
+  ]);
+  const inNamespace = (objects: readonly KubeObject[]) =>
+    observedObjects(objects, context.metadata.namespace);
+  const observed: Observed = {
+    children: inNamespace([...children.values()].map(({ object }) => object)),
+    related: inNamespace(related),
+  };
+  return { applying, children, observed };
 }
 
 /** How soon a run looks again for children that do not go: the deletion of the last one causes a run in any case. */

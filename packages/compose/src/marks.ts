@@ -5,10 +5,12 @@ import { controllerOf, isControlledBy, type KubeObject, type NewObject } from "@
 import type { DesiredChild } from "./child.ts";
 import { correctedAnnotation } from "./correction.ts";
 
+export const ownerLabel = "drover.dev/owner-uid";
+
 /** Labels of a child: the controller that has made it, and the uid of its parent. `list` selects by them. */
 export const childLabels = (controller: string, parent: Pick<ObjectMetadata, "uid">) => ({
   "drover.dev/controller": controller,
-  "drover.dev/owner-uid": parent.uid,
+  [ownerLabel]: parent.uid,
 });
 export type ChildLabels = Readonly<ReturnType<typeof childLabels>>;
 
@@ -23,7 +25,7 @@ const deletionAnnotation = "drover.dev/deletion";
 
 /** The labels and annotations that `Orphan` removes. */
 export const allMarks = {
-  labels: ["drover.dev/controller", "drover.dev/owner-uid"],
+  labels: ["drover.dev/controller", ownerLabel],
   annotations: [appliedAnnotation, deletionAnnotation, correctedAnnotation, parentAnnotation],
 } as const;
 

@@ -1,6 +1,7 @@
 import type { ObjectMetadata, OwnedKind } from "@drover/controller";
 import {
   isApiError,
+  isControlledBy,
   keyOf,
   type KubeObject,
   listAll,
@@ -10,7 +11,13 @@ import {
 } from "@drover/kube";
 import { childId, type ObservedChild } from "./child.ts";
 import type { ApplyContext } from "./apply-child.ts";
-import { isChild } from "./marks.ts";
+import { isChild, ownerLabel } from "./marks.ts";
+
+interface ObserveOptions {
+  readonly isLive?: boolean | undefined;
+  /** If true, objects that the parent controls and that lack Drover's labels are children, too. */
+  readonly takesOver?: boolean | undefined;
+}
 
 /**
  * Finds the children that this controller has made for the object, of all kinds that it owns. In a run that has cached
@@ -18,7 +25,7 @@ import { isChild } from "./marks.ts";
  */
 export async function observeChildren(
   { client, metadata, owns, labels, signal }: ApplyContext,
-  { isLive = false }: { readonly isLive?: boolean } = {},
+  { isLive = false, takesOver = false }: ObserveOptions = {},
 ): Promise<ReadonlyMap<string, ObservedChild>> {
   const listed = async (owned: OwnedKind): Promise<readonly ObservedChild[]> => {
     const ref = refOf(owned.kind);
@@ -30,9 +37,19 @@ export async function observeChildren(
         ? listAll(client, ref, { namespace, labelSelector: selectorQuery(selector), signal })
         : client.find(ref, { namespace, selector, signal });
       const objects = (await found.catch(unlessServed)).filter((object) => isChild(object, labels, metadata));
-      children.push(...objects.map((object) => ({ ref, key: keyOf(object), object })));
+      const others = takesOver ? await unlabelled(ref, namespace) : [];
+      children.push(...[...objects, ...others].map((object) => ({ ref, key: keyOf(object), object })));
     }
     return children;
+  };
+  /** The objects that the parent controls, and that another program has made for it. */
+  const unlabelled = async (
+    ref: ResourceRef,
+    namespace: string | undefined,
+  ): Promise<readonly KubeObject[]> => {
+    const labelSelector = `!${ownerLabel}`;
+    const all = await listAll(client, ref, { namespace, labelSelector, signal }).catch(unlessServed);
+    return all.filter((object) => isControlledBy(object.metadata, metadata));
   };
   const found = await Promise.all(owns.map(listed));
   return new Map(found.flat().map((child) => [childId(child), child]));

@@ -97,7 +97,7 @@ export {
   permittedAccess,
   implicitAccess,
 } from "./access/needed-access.ts";
-export { webhookProblem } from "./function/webhook-problem.ts";
+export { declaresChildren, webhookProblem } from "./function/webhook-problem.ts";
 export type { Permissions } from "./access/least-permissions.ts";
 export {
   type FunctionIdentity,
@@ -121,6 +121,7 @@ export {
   composeContext,
   type ComposeContext,
   type ComposeResult,
+  markPrefix,
   maxChildren,
   type Observed,
   observedObjects,

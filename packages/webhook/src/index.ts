@@ -19,7 +19,7 @@ export { type SentAnswer } from "./sent-answer.ts";
 export * from "./completion.ts";
 export { isEqualInConstantTime } from "./constant-time.ts";
 export { parseMessage, shapeProblem, UnreadableJsonError } from "./json-text.ts";
-export { readAnswer, readCompletion, signatureProblem } from "./received-answer.ts";
+export { readAnswer, readCompletion, readMessage, signatureProblem } from "./received-answer.ts";
 export {
   MessageRefusedError,
   type RetryAfter,

@@ -46,7 +46,12 @@ export const readCompletion = (body: Uint8Array): ParsedMessage<Completion> =>
 /** Parses a call with a verified signature. */
 export const readCall = (body: Uint8Array): ParsedMessage<Call> => readMessage(body, callSchema);
 
-function readMessage<Message>(
+/**
+ * Parses a message. `problem` is for people, as in {@link readAnswer}.
+ *
+ * @param older the problem of a message of an older version of the contract; undefined if it is none.
+ */
+export function readMessage<Message>(
   body: Uint8Array,
   schema: z.ZodType<Message>,
   older: (value: Readonly<Record<string, unknown>>) => string | undefined = () => undefined,

@@ -94,7 +94,9 @@ export async function callFunction(parts: CallResources, one: FunctionCall): Pro
   try {
     const { agent } = parts;
     const options = { target, headers, body, most: maxAnswerBytes, agent, signal: run.signal };
-    const reply = await postWhenReachable(parts, context, options);
+    const { serviceDelay } = parts;
+    const reachable = { scalesToZero: fn.scalesToZero, serviceDelay };
+    const reply = await postWhenReachable(reachable, context.guard, options);
     const { secrets: cachedSecrets, now } = parts;
     const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: cachedSecrets, now });
     if (answer.outcome !== "accepted") return successOf(answer, one.type);
@@ -111,12 +113,15 @@ export async function callFunction(parts: CallResources, one: FunctionCall): Pro
  * A function's Pods are ready before its Service routes to them, so the first call after scaling from zero waits
  * for that instead of failing. Only a refused connection is tried again, because nothing was sent then.
  */
-async function postWhenReachable(
-  { fn, serviceDelay = defaultServiceDelay }: CallResources,
-  { guard }: ReconcileContext<Resource>,
+export async function postWhenReachable(
+  {
+    scalesToZero,
+    serviceDelay = defaultServiceDelay,
+  }: { readonly scalesToZero: boolean; readonly serviceDelay?: Milliseconds | undefined },
+  guard: ReconcileContext<Resource>["guard"],
   options: PostOptions,
 ): Promise<Reply> {
-  const end = performance.now() + (fn.scalesToZero ? serviceDelay : 0);
+  const end = performance.now() + (scalesToZero ? serviceDelay : 0);
   for (;;) {
     guard.beforeWrite();
     try {
@@ -178,5 +183,5 @@ const noCompletionsError = new RetryError(
   { reason: "NoCompletions" },
 );
 
-const notAnsweredError = ({ url }: Target, { message }: NoReplyError): RetryError =>
+export const notAnsweredError = ({ url }: Target, { message }: NoReplyError): RetryError =>
   new RetryError(`The function at ${url.host} did not answer: ${message}.`, { reason: "NotAnswered" });

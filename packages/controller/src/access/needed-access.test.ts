@@ -55,6 +55,31 @@ it.each<[string, object, readonly string[]]>([
     [...seenInTwo, ...called("in namespace a"), ...called("in namespace b")],
   ],
   [
+    "has the hooks of Metacontroller",
+    {
+      for: inTwo,
+      owns: [kind("saucers")],
+      watches: [kind("spoons", { related: true, names: { code: true } })],
+      delivery: "webhook",
+      webhook: { metacontroller: { controller: "Composite", sync: "/sync", customize: "/customize" } },
+    },
+    [
+      ...seenInTwo,
+      ...seen("saucers"),
+      ...seen("spoons"),
+      ...called("in namespace a"),
+      ...called("in namespace b"),
+      ...["a", "b"].flatMap((namespace) =>
+        ["get", "list", "create", "patch", "delete"].map(
+          (verb) => `${verb} saucers of example.com in namespace ${namespace}`,
+        ),
+      ),
+      ...["a", "b"].flatMap((namespace) =>
+        ["get", "list"].map((verb) => `${verb} spoons of example.com in namespace ${namespace}`),
+      ),
+    ],
+  ],
+  [
     "is called, and gets related objects",
     {
       for: inTwo,

@@ -1,6 +1,7 @@
 import { type Access, accessesOf, type PolicyRule } from "./access.ts";
 import { type Permissions, relatedVerbs } from "./least-permissions.ts";
 import type { ReconcileFunctionSpec } from "../function/reconcile-function.ts";
+import { declaresChildren } from "../function/webhook-problem.ts";
 
 /** A kind with changes that wake a function's keys, in all namespaces or in the listed ones. */
 export type FollowedKind = Pick<ReconcileFunctionSpec["for"], "group" | "plural" | "namespaces">;
@@ -78,7 +79,12 @@ const childRules = ({ group, plural }: FollowedKind): readonly PolicyRule[] => [
 
 /** Rules for the objects that a called function gets beside an object: the gateway reads them as the function's account. */
 const relatedRules = ({ group, plural, names }: Watched): readonly PolicyRule[] => [
-  { apiGroups: [group], resources: [plural], verbs: relatedVerbs(names) },
+  // A hook names objects, or selects them by label.
+  {
+    apiGroups: [group],
+    resources: [plural],
+    verbs: names.code === true ? ["get", "list"] : relatedVerbs(names),
+  },
 ];
 
 type Watched = NonNullable<ReconcileFunctionSpec["watches"]>[number];
@@ -100,7 +106,7 @@ export function rulesOfCalled({
   webhook,
 }: ReconcileFunctionSpec): readonly GatewayRules[] {
   const own = { kind, rules: gatewayRules(kind) };
-  if (webhook?.composes !== true) return [own];
+  if (!declaresChildren(webhook)) return [own];
   const within = (
     { group, plural, namespaces }: FollowedKind,
     besides: FollowedKind["namespaces"],

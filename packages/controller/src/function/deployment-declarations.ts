@@ -123,6 +123,49 @@ export type Scaling = z.output<typeof scalingDeclaration>;
 /** Default scaling of a function. */
 export const defaultScaling: Scaling = scalingDeclaration.parse({});
 
+const hookPath = z
+  .string()
+  .regex(/^\/[^?#]*$/, "give a path such as /sync")
+  .max(500);
+
+const metacontrollerDeclaration = z
+  .strictObject({
+    controller: z.enum(["Composite", "Decorator"]).meta({
+      description: "The kind of controller that the hooks were written for.",
+    }),
+    sync: hookPath.meta({ description: "The path of the sync hook." }),
+    finalize: hookPath.optional().meta({ description: "The path of the finalize hook." }),
+    customize: hookPath.optional().meta({
+      description:
+        "The path of the customize hook. It names objects of the kinds in watches with names.code.",
+    }),
+    version: z.enum(["v1", "v2"]).optional().meta({ description: "The version of the hooks. Default v1." }),
+    updates: z
+      .array(
+        z.strictObject({
+          group: z.string().max(253).default(""),
+          kind: z.string().min(1).max(63),
+          method: z.enum(["OnDelete", "Recreate", "InPlace", "RollingRecreate"]),
+        }),
+      )
+      .max(50)
+      .optional()
+      .meta({ description: "The update method of each kind of children. Default OnDelete." }),
+    takeOver: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          "True while children that Metacontroller has made are taken over. Each run then also lists the objects of these " +
+          "kinds that are not Drover's.",
+      }),
+  })
+  .meta({
+    description:
+      "Its hooks are those of a CompositeController or DecoratorController of Metacontroller. Neither calls nor answers are " +
+      "signed.",
+  });
+
 export const webhookDeclaration = z
   .strictObject({
     service: z
@@ -154,6 +197,7 @@ export const webhookDeclaration = z
           "True if it answers with the children that should exist for an object, of the kinds in owns. The gateway creates, " +
           "changes and deletes them as the function's ServiceAccount.",
       }),
+    metacontroller: metacontrollerDeclaration.optional(),
   })
   .meta({ description: "With delivery: webhook, the address at which the function is called." });
 
