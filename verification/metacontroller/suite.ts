@@ -80,11 +80,11 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const client = await connect({ kubeconfig, userAgent: "by-hand" });
   opened.defer(() => client.close());
   const calls = openHookCalls();
-  const hooks = await openHookServer(calls);
+  const hooks = await openHookServer(calls, folder);
   opened.defer(() => hooks.close());
   const contestants: Contestant[] = [];
   for (const open of [options.reference, options.subject]) {
-    const contestant = await open?.({ kubeconfig, client, url: hooks.origin, folder });
+    const contestant = await open?.({ kubeconfig, client, hooks, folder });
     if (contestant === undefined) continue;
     opened.defer(() => contestant.stop());
     await contestant.start();

@@ -1,5 +1,6 @@
 import { installCrd, type KubeClient, type ResourceRef } from "@drover/kube";
 import { crdOf } from "../../harness/manifests.ts";
+import type { HookServer } from "./hook-server.ts";
 
 /** A controller of parents, in processes of its own. */
 export interface Contestant {
@@ -17,8 +18,7 @@ export interface Contestant {
 export interface ContestantOptions {
   readonly kubeconfig: string;
   readonly client: KubeClient;
-  /** The URL of the server with the hooks. */
-  readonly url: string;
+  readonly hooks: HookServer;
   /** For logs and settings. */
   readonly folder: string;
 }
@@ -36,3 +36,7 @@ export async function installParents(client: KubeClient, name: string): Promise<
   await installCrd(client, { ...crdOf({ group: ref.group, kind: ref.kind, openAPIV3Schema }) });
   return ref;
 }
+
+/** How Metacontroller updates children of a kind. */
+export const methodOf = (kind: string): "Recreate" | "InPlace" =>
+  kind === "Secret" ? "Recreate" : "InPlace";

@@ -4,18 +4,30 @@ import { killAll, startRedis, thisMachine, type TiedProcess } from "@drover/loca
 import { join } from "node:path";
 import { startProcess } from "../../harness/start-process.ts";
 import { childKinds } from "../histories/actions.ts";
-import { type Contestant, type ContestantOptions, installParents } from "./contestant.ts";
+import { type Contestant, type ContestantOptions, installParents, methodOf } from "./contestant.ts";
 import { droverFunction } from "./hook-server.ts";
 
-/** Drover's bridge and gateway, with a persistent Redis. The gateway calls the hook. */
-export async function openDrover({
-  kubeconfig,
-  client,
-  url,
-  folder,
-}: ContestantOptions): Promise<Contestant> {
+/** Drover's bridge and gateway, with a persistent Redis. The gateway calls a function. */
+export const openDrover = (options: ContestantOptions): Promise<Contestant> =>
+  open(options, { url: options.hooks.origin, composes: true });
+
+/** The same, and the gateway calls the hook of Metacontroller. */
+export const openDroverWithHook = (options: ContestantOptions): Promise<Contestant> =>
+  open(options, {
+    url: options.hooks.secureOrigin,
+    metacontroller: {
+      controller: "Composite",
+      sync: "/metacontroller",
+      updates: Object.values(childKinds).map(({ group, kind }) => ({ group, kind, method: methodOf(kind) })),
+    },
+  });
+
+async function open(
+  { kubeconfig, client, hooks, folder }: ContestantOptions,
+  webhook: { readonly url: string; readonly [field: string]: unknown },
+): Promise<Contestant> {
   const parents = await installParents(client, "drover");
-  await declare(client, parents, url);
+  await declare(client, parents, webhook);
   const redis = await startRedis({ persistence: true });
   let running: readonly TiedProcess[] = [];
   const run = (name: string, env: NodeJS.ProcessEnv): Promise<TiedProcess> =>
@@ -39,7 +51,8 @@ export async function openDrover({
       running = await Promise.all([
         run("bridge", {}),
         run("gateway", {
-          DROVER_WEBHOOK_ALLOW: new URL(url).origin,
+          DROVER_WEBHOOK_ALLOW: webhook.url,
+          NODE_EXTRA_CA_CERTS: hooks.certificateFile,
           DROVER_WEBHOOK_NETWORKS: "127.0.0.0/8",
           DROVER_LEASE: "2s",
           DROVER_LEASE_RENEWAL: "500ms",
@@ -54,7 +67,7 @@ export async function openDrover({
   };
 }
 
-async function declare(client: KubeClient, parents: Contestant["parents"], url: string): Promise<void> {
+async function declare(client: KubeClient, parents: Contestant["parents"], webhook: object): Promise<void> {
   const { namespace, name, secret } = droverFunction;
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
   await createOrReplace(client, builtin.secret, {
@@ -82,7 +95,7 @@ async function declare(client: KubeClient, parents: Contestant["parents"], url: 
       // A wake ends a wait after a failure early only once: see settle-4 in docs/work-queue.md.
       retry: { first: "100ms", longest: "1s" },
       delivery: "webhook",
-      webhook: { url, composes: true },
+      webhook,
     },
   });
 }

@@ -1,9 +1,11 @@
 // The hooks of both contestants, over HTTP: each answers with the children in the parent's spec.
 import { type KubeObject, kubeObjectSchema } from "@drover/kube";
 import { receiveCall, signMessage, readSignatureHeaders } from "@drover/webhook";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { z } from "zod";
+import { makeCertificate, serveTls } from "../../../packages/kube/src/testing/certificate.ts";
 import { listen } from "../../harness/listen.ts";
 import { type HookCalls, versionsOf } from "./hook-calls.ts";
 
@@ -17,24 +19,37 @@ export const droverFunction = {
 export interface HookServer {
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;
+  /** The same over TLS, with the certificate in this file. */
+  readonly secureOrigin: string;
+  readonly certificateFile: string;
   close(): void;
 }
 
-/** `/metacontroller` is a sync hook; every other path is a function that Drover's gateway calls. */
-export async function openHookServer(calls: HookCalls): Promise<HookServer> {
-  const server = createServer((request, response) => {
+/**
+ * `/metacontroller` is a sync hook; every other path is a function that Drover's gateway calls.
+ *
+ * @param folder for the certificate.
+ */
+export async function openHookServer(calls: HookCalls, folder: string): Promise<HookServer> {
+  const serve: RequestListener = (request, response) => {
     const hook = request.url === "/metacontroller" ? metacontrollerHook : droverHook;
     hook(calls, request, response).catch((error: unknown) => {
       console.error(error);
       response.writeHead(500).end();
     });
-  });
+  };
+  const server = createServer(serve);
   const origin = `http://127.0.0.1:${await listen(server)}`;
+  const secure = await serveTls(await makeCertificate(folder, "hooks"), serve);
   return {
     origin,
+    secureOrigin: secure.url,
+    certificateFile: join(folder, "hooks.crt"),
     close() {
-      server.close();
-      server.closeAllConnections();
+      for (const each of [server, secure.server]) {
+        each.close();
+        each.closeAllConnections();
+      }
     },
   };
 }

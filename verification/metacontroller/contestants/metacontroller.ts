@@ -3,11 +3,11 @@ import { killAll, spawnTied, type TiedProcess } from "@drover/local-servers";
 import { join } from "node:path";
 import { argsFor, declareComposite, program } from "../../../bench/peers/peers/metacontroller.ts";
 import { childKinds } from "../histories/actions.ts";
-import { type Contestant, type ContestantOptions, installParents } from "./contestant.ts";
+import { type Contestant, type ContestantOptions, installParents, methodOf } from "./contestant.ts";
 
 /** Metacontroller, with a CompositeController whose sync hook is this. */
 export async function openMetacontroller(options: ContestantOptions): Promise<Contestant> {
-  const { kubeconfig, client, url, folder } = options;
+  const { kubeconfig, client, hooks, folder } = options;
   const parents = await installParents(client, "metacontroller");
   await declareComposite(client, {
     name: "bundles",
@@ -17,9 +17,9 @@ export async function openMetacontroller(options: ContestantOptions): Promise<Co
       childResources: Object.values(childKinds).map((ref) => ({
         apiVersion: apiVersionOf(ref),
         resource: ref.plural,
-        updateStrategy: { method: ref.kind === "Secret" ? "Recreate" : "InPlace" },
+        updateStrategy: { method: methodOf(ref.kind) },
       })),
-      hooks: { sync: { webhook: { url: `${url}/metacontroller`, timeout: "30s" } } },
+      hooks: { sync: { webhook: { url: `${hooks.origin}/metacontroller`, timeout: "30s" } } },
     },
   });
   let running: readonly TiedProcess[] = [];
