@@ -387,8 +387,8 @@ describe("the finalizer", () => {
 
 describe("an object that cannot be used", () => {
   it.each([
-    ["no spec", undefined, /^spec: .*Change the object's spec\.$/],
-    ["a null spec", null, /^spec: /],
+    ["no spec", undefined, /^spec\.size: .*Change the object's spec\.$/],
+    ["a null spec", null, /^spec\.size: /],
     ["a spec of the wrong type", "large", /^spec: /],
     ["a wrong field", { size: "3" }, /^spec\.size: .*expected number/],
     ["a number beyond all bounds", { size: 1e308 }, /^spec\.size: /],

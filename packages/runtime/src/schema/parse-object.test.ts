@@ -34,7 +34,22 @@ const read = (status: unknown, spec: unknown = { size: 1 }) => {
 it("a spec is parsed with its defaults, and a problem has its path", () => {
   expect(read({})).toMatchObject({ spec: { size: 1, colour: "grey" } });
   expect(read({}, { size: "1" })).toMatch(/^spec\.size: /);
-  expect(read({}, null)).toMatch(/^spec: /);
+  expect(read({}, [])).toMatch(/^spec: /);
+});
+
+it.each([null, undefined])("a spec that is %s counts as empty", (spec) => {
+  const raw = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a", uid: "u", resourceVersion: "1" },
+    spec,
+  };
+  const ofOthers = { ...Cup, spec: z.looseObject({}) };
+  expect(parseObject(ofOthers, raw)).toMatchObject({ ok: true, object: { spec: {} } });
+  expect(parseObject(Cup, raw)).toMatchObject({
+    ok: false,
+    problem: expect.stringMatching(/^spec\.size: /) as string,
+  });
 });
 
 it.each<[string, unknown, object]>([

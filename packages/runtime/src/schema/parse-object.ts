@@ -31,11 +31,12 @@ const ownStatusSchema = z.object({
 });
 
 /**
- * Parses an object with its resource's schema. For a spec that does not parse, returns the problem as text. A status
- * that does not parse counts as absent, since nothing relies on it.
+ * Parses an object with its resource's schema. For a spec that does not parse, returns the problem as text. A missing
+ * spec counts as empty: many kinds of Kubernetes have none. A status that does not parse counts as absent, since nothing
+ * relies on it.
  */
 export function parseObject<R extends Resource>(resource: R, raw: KubeObject): ParseResult<R> {
-  const spec = withExactIntegers(withLinearPatterns(resource.spec)).safeParse(raw["spec"] ?? undefined);
+  const spec = withExactIntegers(withLinearPatterns(resource.spec)).safeParse(raw["spec"] ?? {});
   if (!spec.success) return { ok: false, problem: specProblem(spec.error) };
   return {
     ok: true,
