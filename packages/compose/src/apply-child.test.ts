@@ -6,9 +6,10 @@ import {
   controllerReference,
   kindOf,
   type KubeObject,
+  managedFieldsOf,
   type NewObject,
 } from "@drover/kube";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../testing/src/sandbox.fixture.ts";
 import { applyChild } from "./apply-child.ts";
 import { checkedChildren } from "./checked-children.ts";
@@ -71,32 +72,27 @@ afterEach(async () => {
   await client.delete(builtin.deployment, key);
 });
 
-describe("an object that others create while a child of its name is created", () => {
-  it("has none of the child's fields afterwards", async () => {
-    const report = await apply(
-      declared,
-      undefined,
-      getThen(() => others.create(kind, configMap({ theirs: "t" }))),
-    );
-    expect(report).toMatchObject({ did: "failed", reason: "ChildNameTaken" });
-    const { data, metadata: left } = await live();
-    expect(data).toEqual({ theirs: "t" });
-    expect([left.labels, left.annotations, left.ownerReferences]).toEqual([undefined, undefined, undefined]);
-  });
+it.each([{ theirs: "t" }, { a: "theirs" }])(
+  "an object with %j that others create while a child of its name is created is left as it is",
+  async (data) => {
+    const meanwhile = getThen(() => others.create(kind, configMap(data)));
+    await expect(apply(declared, undefined, meanwhile)).rejects.toMatchObject({ kind: "Conflict" });
+    const left = await live();
+    expect(left).toMatchObject({ data });
+    expect(managedFieldsOf(left).map(({ manager }) => manager)).toEqual(["others"]);
+    expect(await apply(declared)).toMatchObject({ did: "failed", reason: "ChildNameTaken" });
+  },
+);
 
-  it("keeps the values of the fields that the child has, too", async () => {
-    const report = await apply(
-      declared,
-      undefined,
-      getThen(() => others.create(kind, configMap({ a: "theirs" }))),
-    );
-    expect(report).toMatchObject({
-      did: "failed",
-      reason: "ChildNameTaken",
-      why: expect.stringContaining(".data.a (others)") as string,
-    });
-    expect(await live()).toMatchObject({ data: { a: "theirs" } });
+it("an object that another controller takes while it is adopted is left as it is", async () => {
+  const owner = await others.create(kind, { metadata: { name: "owner", namespace: "default" } });
+  const taken = { ownerReferences: [controllerReference({ ref: kind, metadata: owner.metadata })] };
+  await others.create(kind, configMap({ a: "old" }));
+  const meanwhile = getThen(() => others.patch(kind, key, { type: "merge", body: { metadata: taken } }));
+  await expect(apply({ object: declared, adopt: true }, undefined, meanwhile)).rejects.toMatchObject({
+    kind: "Conflict",
   });
+  expect(await live()).toMatchObject({ metadata: taken, data: { a: "old" } });
 });
 
 it("an object that is created again while it is adopted is not adopted", async () => {

@@ -14,7 +14,6 @@ import {
   isApiError,
   isControlledBy,
   type KubeObject,
-  managedFieldsOf,
 } from "@drover/kube";
 import { type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
 import {
@@ -55,8 +54,8 @@ export interface ApplyContext extends Parent {
  * Makes one child as it is declared, with one request at most if it exists and is changed by its declaration, and none
  * if it is as declared.
  *
- * An object that is not a child of this parent is never changed: it is read before the first apply, which is without
- * force and so is refused if it would change a field of another manager.
+ * An object that is not a child of this parent is never changed: the apply that creates or adopts a child is refused if
+ * the object has come or changed since it was read. The run is then repeated.
  *
  * @throws ApiError for errors that are not about this child: the server is busy, or away.
  */
@@ -67,7 +66,8 @@ export async function applyChild(
 ): Promise<ChildReport> {
   try {
     const live = observed?.object ?? (await read(context, child));
-    if (live === undefined) return await create(context, child);
+    if (live === undefined)
+      return { did: "created", object: await apply(context, child, { version: noVersion, force: true }) };
     if (live.metadata.deletionTimestamp !== undefined)
       return { did: "waits", why: "it is being deleted, and is created again afterwards" };
     const isOurs =
@@ -79,43 +79,10 @@ export async function applyChild(
   }
 }
 
-async function create(context: ApplyContext, child: DesiredChild): Promise<ChildReport> {
-  const object = await applyUnlessTaken(context, child);
-  if (child.isOwned && !isControlledBy(object.metadata, context.metadata)) return taken(object);
-  if (isOnlyOf(context, object)) return { did: "created", object };
-  // Another client has created an object of this name since it was looked for: our fields are taken back.
-  const { name, namespace } = object.metadata;
-  const bare = {
-    metadata: { name, ...(namespace !== undefined && { namespace }), uid: object.metadata.uid },
-  };
-  await context.client.apply(child.ref, bare, { signal: context.signal });
-  return taken(object);
-}
-
-/**
- * Applies a child that is not ours yet. Returns the object of another controller that has made it its own meanwhile: two
- * controllers are invalid.
- */
-const applyUnlessTaken = (
-  context: ApplyContext,
-  child: DesiredChild,
-  options: ApplyChildOptions = {},
-): Promise<KubeObject> =>
-  apply(context, child, options).catch(async (error: unknown) => {
-    const other = isApiError(error, "Invalid") ? await read(context, child) : undefined;
-    const owner = other === undefined ? undefined : controllerOf(other.metadata);
-    if (other === undefined || owner === undefined || owner.uid === context.metadata.uid) throw error;
-    return other;
-  });
-
 const read = (
   { client, signal }: ApplyContext,
   { ref, key }: DesiredChild,
 ): Promise<KubeObject | undefined> => client.get(ref, key, { signal });
-
-/** True if no other manager has set a field: the apply has created the object. */
-const isOnlyOf = ({ fieldManager }: ApplyContext, object: KubeObject): boolean =>
-  managedFieldsOf(object).every(({ manager }) => manager === fieldManager);
 
 /** Deletes a child as it was read: one that has changed since causes a Conflict, and the run is repeated. */
 export async function deleteChild(
@@ -135,9 +102,8 @@ async function adopt(context: ApplyContext, child: DesiredChild, live: KubeObjec
       ? child.adopt
       : parent === parentNamedIn(context, live.metadata.namespace) && isRetained(live, context.labels));
   if (!mayAdopt) return taken(live);
-  const object = await applyUnlessTaken(context, child, { live, force: true });
-  const isOther = child.isOwned && controllerOf(object.metadata)?.uid !== context.metadata.uid;
-  return isOther ? taken(object) : { did: "adopted", object };
+  const version = live.metadata.resourceVersion;
+  return { did: "adopted", object: await apply(context, child, { live, version, force: true }) };
 }
 
 function taken(live: KubeObject): ChildReport {
@@ -209,10 +175,9 @@ async function dryRun(
 ): Promise<{ readonly unchanged: KubeObject } | { readonly by: readonly FieldConflict[] }> {
   try {
     // For the version that was read: a status that is written meanwhile would look like a change.
-    const { resourceVersion } = live.metadata;
-    const object = asCorrected(child.object, live);
-    const versioned = { ...object, metadata: { ...object.metadata, resourceVersion } };
-    const result = await apply(context, { ...child, object: versioned }, { live, dryRun: true });
+    const version = live.metadata.resourceVersion;
+    const declared = { ...child, object: asCorrected(child.object, live) };
+    const result = await apply(context, declared, { live, version, dryRun: true });
     const isSame = canonicalJson(withoutManagers(result)) === canonicalJson(withoutManagers(live));
     return isSame ? { unchanged: result } : { by: [] };
   } catch (error) {
@@ -231,19 +196,27 @@ const withoutManagers = ({ metadata, ...object }: KubeObject): object => ({
 interface ApplyChildOptions extends Pick<ApplyOptions, "force" | "dryRun"> {
   /** The child as it was read: another one of its name is not changed. */
   readonly live?: KubeObject;
+  /** The apply is refused if the object has another version. */
+  readonly version?: string;
   /** Recorded on the child, which others had changed. */
   readonly correction?: Correction;
 }
 
+/** No object has this version, so that an apply with it only creates. */
+const noVersion = "1";
+
 async function apply(
   { client, comparison, signal }: ApplyContext,
   child: DesiredChild,
-  { live, correction, ...options }: ApplyChildOptions = {},
+  { live, version, correction, ...options }: ApplyChildOptions,
 ): Promise<KubeObject> {
   const { ref, isOwned } = child;
   const declared = correction === undefined ? child.object : withCorrection(child.object, correction);
-  const uid = live === undefined ? {} : { uid: live.metadata.uid };
-  const object = { ...declared, metadata: { ...declared.metadata, ...uid } };
+  const expected = {
+    ...(live !== undefined && { uid: live.metadata.uid }),
+    ...(version !== undefined && { resourceVersion: version }),
+  };
+  const object = { ...declared, metadata: { ...declared.metadata, ...expected } };
   const applied = await client.apply(ref, object, { ...options, owned: isOwned, signal });
   if (options.dryRun !== true) comparison.applied(child, applied, correction);
   return applied;
@@ -258,12 +231,6 @@ const isImmutable = (error: unknown): boolean =>
 
 /** The report of a refusal that is about this child. @throws any other error. */
 function failure(error: unknown): ChildReport {
-  const conflicts = fieldConflicts(error);
-  if (conflicts.length > 0) {
-    const fields = conflicts.map(({ field, manager }) => `${field} (${manager})`).join(", ");
-    const why = `an object of this name exists already, and other managers have set fields of it: ${fields}.`;
-    return { did: "failed", reason: "ChildNameTaken", isFinal: false, why };
-  }
   if (!isApiError(error)) throw error;
   const reason = refusalReason(error);
   if (reason === undefined) throw error;

@@ -102,6 +102,22 @@ export function applyContract(client: () => KubeClient): void {
       expect(gone).toMatchObject({ kind: "Conflict" });
     });
 
+    test("of the version 1, which no object has, only creates", async () => {
+      const first = { ...metadata, resourceVersion: "1" };
+      const made = await as("one").apply(kind, { metadata: first, data: { a: "1" } });
+      expect(made).toMatchObject({ data: { a: "1" } });
+      expect(made.metadata.resourceVersion).not.toBe("1");
+      for (const force of [true, false]) {
+        const error = await failure(as("one").apply(kind, { metadata: first, data: { a: "2" } }, { force }));
+        expect(error).toMatchObject({ kind: "Conflict" });
+        expect(fieldConflicts(error)).toEqual([]);
+      }
+      expect(await client().get(kind, key)).toEqual(made);
+      expect(await as("one").apply(bucketRef, { metadata: first, spec: { region: "eu" } })).toMatchObject({
+        spec: { region: "eu" },
+      });
+    });
+
     test("writes the status separately", async () => {
       await as("one").apply(bucketRef, { metadata, spec: { region: "eu" } });
       const body = { metadata, status: { arn: "arn:a" }, spec: { region: "ignored" } };
