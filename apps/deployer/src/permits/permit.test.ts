@@ -59,7 +59,7 @@ const hook = word.map((name) => ({
 const spec = fc
   .record({
     for: kind,
-    owns: fc.array(kind, { maxLength: 12 }),
+    owns: fc.uniqueArray(kind, { maxLength: 12, selector: ({ group, plural }) => `${plural}.${group}` }),
     watches: fc.array(
       kind.map((one) => ({ ...one, names: { label: "l" } })),
       { maxLength: 12 },

@@ -246,6 +246,11 @@ it.each([
     `${bucket}  owns: [${pods("namespaces: [a]").replace("Namespaced", "Cluster")}]`,
     /spec\.owns\[0\]\.namespaces: a cluster-scoped kind has none/,
   ],
+  [
+    "a kind that is owned twice",
+    `${bucket}  owns: [${pods("namespaces: [a]")}, ${pods("namespaces: [b]")}]`,
+    /spec\.owns: has two entries for one kind\. Make them one/,
+  ],
   ["another version of ReconcileFunction", bucket.replace("v1alpha1\nkind", "v2\nkind"), /apiVersion/],
   ["text that is not YAML", "a: b: c", /not YAML/],
   ["an empty file", "", /no ReconcileFunction in it/],

@@ -127,6 +127,15 @@ describe("a controller", () => {
     );
   });
 
+  it("is refused with two entries in owns for one kind, also in two versions", () => {
+    const other = { ...saucers, version: "v2" };
+    const owns = [{ kind: saucers }, { kind: { ...saucers, group: "b.example" } }];
+    expect(defineController({ for: Bucket, owns, reconcile: nothing }).owns).toHaveLength(2);
+    expect(() =>
+      defineController({ for: Bucket, owns: [...owns, { kind: other }], reconcile: nothing }),
+    ).toThrow(/owns has two entries for one kind\. Make them one/);
+  });
+
   it("calls functions with the definition as `this`", async () => {
     const definition = {
       for: Bucket,

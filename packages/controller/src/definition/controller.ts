@@ -6,7 +6,7 @@ import type { ReconcileContext, ReconcileResult } from "./reconcile-context.ts";
 import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./run-settings.ts";
 import type { Predicates } from "../function/watched-kind-declaration.ts";
 import type { Resource } from "../resource/resource.ts";
-import { checkedWatches, type OwnedKind, type WatchedKind } from "./watched-kinds.ts";
+import { checkedOwns, checkedWatches, type OwnedKind, type WatchedKind } from "./watched-kinds.ts";
 
 /** An author's definition of a controller. */
 export interface ControllerDefinition<R extends Resource> {
@@ -132,7 +132,7 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
     for: resource,
     only: definition.only ?? {},
     copies: definition.copies ?? false,
-    owns: definition.owns ?? [],
+    owns: checkedOwns(name, definition.owns ?? []),
     watches: checkedWatches(name, definition.watches ?? []),
     concurrency: positiveInteger(name, "concurrency", concurrency, maxConcurrency),
     resyncEvery: positiveDuration(name, "resyncEvery", resyncEvery),

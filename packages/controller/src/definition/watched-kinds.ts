@@ -83,14 +83,27 @@ export const isRelated = (watched: WatchedKind): watched is RelatedKind => watch
 
 /** @throws InvalidControllerError if one kind has two functions in code: both would use the same queue. */
 export function checkedWatches(controller: string, watches: readonly WatchedKind[]): readonly WatchedKind[] {
-  const inCode = watches
-    .filter(hasNamesInCode)
-    .map(({ kind: { plural, group } }) => (group === "" ? plural : `${plural}.${group}`));
-  const twice = inCode.find((kind, index) => inCode.indexOf(kind) !== index);
+  const twice = kindTwiceIn(watches.filter(hasNamesInCode).map(({ kind }) => kind));
   if (twice === undefined) return watches;
   throw new InvalidControllerError(
     controller,
     "watches",
     `has two functions for one kind (${twice}). Make them one, which returns the keys of both.`,
   );
+}
+
+/** The problem of two entries in `owns` for one kind: a child would have the settings of one of them. */
+export const ownedTwice =
+  "has two entries for one kind. Make them one, with the settings and the namespaces of both.";
+
+/** @throws InvalidControllerError for two entries for one kind. */
+export function checkedOwns(controller: string, owns: readonly OwnedKind[]): readonly OwnedKind[] {
+  if (kindTwiceIn(owns.map(({ kind }) => kind)) === undefined) return owns;
+  throw new InvalidControllerError(controller, "owns", ownedTwice);
+}
+
+/** A kind that occurs twice, in any version, as `deployments.apps`. */
+export function kindTwiceIn(kinds: readonly Pick<Kind, "group" | "plural">[]): string | undefined {
+  const names = kinds.map(({ plural, group }) => (group === "" ? plural : `${plural}.${group}`));
+  return names.find((name, i) => names.indexOf(name) !== i);
 }

@@ -9,6 +9,8 @@ import {
 } from "./deployment-declarations.ts";
 import { functionStatus } from "./function-status.ts";
 import { defineResource } from "../resource/resource.ts";
+import { checkedAtRun } from "../structural/checks.ts";
+import { kindTwiceIn, ownedTwice } from "../definition/watched-kinds.ts";
 import { ownedKind, watchedByName, watchedKind } from "./watched-kind-declaration.ts";
 
 const campaign = z.strictObject({
@@ -46,9 +48,14 @@ export const ReconcileFunction = defineResource({
   spec: z
     .strictObject({
       for: watchedKind,
-      owns: z.array(ownedKind).max(50).optional().meta({
-        description: "Kinds with objects that affect their controller owner, if it is of the kind `for`.",
-      }),
+      owns: z
+        .array(ownedKind)
+        .max(50)
+        .refine((owns) => kindTwiceIn(owns) === undefined, { error: ownedTwice, ...checkedAtRun })
+        .optional()
+        .meta({
+          description: "Kinds with objects that affect their controller owner, if it is of the kind `for`.",
+        }),
       watches: z.array(watchedByName).max(50).optional().meta({
         description: "Other kinds; `names` finds the objects of `for` that an object of them affects.",
       }),
