@@ -160,6 +160,8 @@ export interface ObjectClient {
    * run's key.
    */
   find(ref: ResourceRef, options?: FindOptions): Promise<readonly KubeObject[]>;
+  /** True if the API server serves the kind in any version. If not, its objects are gone: its CRD was deleted. */
+  isServed(ref: ResourceRef, options?: ReadOptions): Promise<boolean>;
   create(ref: ResourceRef, object: NewObject, options?: CreateOptions): Promise<KubeObject>;
   /** With `metadata.resourceVersion`, the request is refused if the object has changed. */
   replace(ref: ResourceRef, object: NewObject, options?: WriteOptions): Promise<KubeObject>;
@@ -184,6 +186,7 @@ export function unavailableClient(why: () => Error): ObjectClient {
     get: fail,
     list: fail,
     find: fail,
+    isServed: fail,
     create: fail,
     replace: fail,
     patch: fail,

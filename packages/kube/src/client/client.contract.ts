@@ -94,6 +94,10 @@ export function clientContract(client: () => KubeClient): void {
       const unknown = { ...bucketRef, plural: "baskets", kind: "Basket" };
       await refused(client().get(unknown, key), "NotServed");
       await refused(client().list({ ...bucketRef, group: "unknown.example.com" }), "NotServed");
+      expect(await client().isServed({ ...bucketRef, version: "v9" })).toBe(true);
+      expect(await client().isServed(builtin.configMap)).toBe(true);
+      expect(await client().isServed({ ...bucketRef, plural: "absents" })).toBe(false);
+      expect(await client().isServed({ ...bucketRef, group: "unknown.example.com" })).toBe(false);
       const nowhere = client().create(builtin.secret, { metadata: { name: "s", namespace: "nowhere" } });
       await refused(nowhere, "NotFound");
     });

@@ -73,6 +73,9 @@ export function watchRequest(ref: ResourceRef, options: WatchOptions): RequestSh
   };
 }
 
+/** A document of discovery. */
+export const documentRequest = (path: string): RequestShape => shape("GET", path);
+
 /** The manager of the fields that a write sets. */
 interface Manager {
   readonly fieldManager: string;

@@ -58,6 +58,7 @@ function dryRunView(parts: ViewParts): KubeClient {
       log.beforeList(ref, options?.namespace);
       return client.find(ref, options);
     },
+    isServed: (ref, options) => client.isServed(ref, options),
     create: (ref, object, options = {}) =>
       tryWrite(parts, { verb: "create", ref, key: keyOf(object), options }, (dry) =>
         client.create(ref, object, { ...options, ...dry }),
