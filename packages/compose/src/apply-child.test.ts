@@ -15,7 +15,7 @@ import { applyChild } from "./apply-child.ts";
 import { checkedChildren } from "./checked-children.ts";
 import type { DesiredChild, ObservedChild } from "./child.ts";
 import { childLabels } from "./marks.ts";
-import { observeChildren } from "./observe-children.ts";
+import { observeChildren } from "./observed/observe-children.ts";
 import { openComparison } from "./satisfied.ts";
 
 const { client } = await sandboxOfFile();
@@ -32,6 +32,9 @@ const labels = childLabels("websites", metadata);
 const fieldManager = "drover.dev/websites";
 const owns = [kind, builtin.deployment].map((ref) => ({ kind: kindOf(ref) }));
 const parent = {
+  ref: builtin.secret,
+  key: objectKey({ namespace: "default", name: "parent" }),
+  recorded: new Set<string>(),
   metadata,
   owns,
   labels,
@@ -146,4 +149,35 @@ it("children are listed in the namespace of their parent only", async () => {
   const find: ObjectClient["find"] = (_ref, options) => (asked.push(options?.namespace), Promise.resolve([]));
   await observeChildren(contextWith({ find }));
   expect(asked).toEqual(["default", "default"]);
+});
+
+it("an object that looks like a child, with a name that no child can have, is ignored", async () => {
+  const named = { ...metadata, labels, name: "a b" };
+  const find: ObjectClient["find"] = ({ kind }) =>
+    Promise.resolve([{ apiVersion: "v1", kind, metadata: named }]);
+  expect((await observeChildren(contextWith({ find }))).children.size).toBe(0);
+});
+
+it("any number of objects elsewhere that look like children do not keep the recorded ones from being found", async () => {
+  const recorded = new Set(["configmaps/theirs/child"]);
+  const looking = (name: string) => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { ...metadata, labels, name, namespace: "theirs" },
+  });
+  let pages = 0;
+  const context = contextWith({
+    list: (_ref, { namespace } = {}) => {
+      pages++;
+      const items =
+        namespace === undefined ? Array.from({ length: 50 }, (_, i) => looking(`forged-${i}`)) : [];
+      const more = namespace === undefined && pages < 100 ? "more" : undefined;
+      return Promise.resolve({ resourceVersion: "1", continue: more, remaining: undefined, items });
+    },
+    get: () => Promise.resolve(looking("child")),
+  });
+  const elsewhere = { ...context, recorded, owns: [{ kind: kindOf(kind), acrossNamespaces: true }] };
+  const { children } = await observeChildren(elsewhere, { isLive: true });
+  expect([...children.keys()]).toEqual([...recorded]);
+  expect(pages).toBeLessThan(30);
 });

@@ -14,6 +14,7 @@ import {
   isApiError,
   isControlledBy,
   type KubeObject,
+  managedFieldsOf,
 } from "@drover/kube";
 import { type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
 import {
@@ -24,8 +25,8 @@ import {
   waitUntilCorrection,
   withCorrection,
 } from "./correction.ts";
-import { type Parent, parentNamedIn } from "./checked-children.ts";
-import { isChild, isRetained, parentIn } from "./marks.ts";
+import { isRetained, parentIn } from "./marks.ts";
+import { isElsewhere, isMarked, type Parent, parentNamedIn } from "./parent.ts";
 import type { Comparison } from "./satisfied.ts";
 
 /** How a run has changed a child, or why it has not. */
@@ -70,8 +71,7 @@ export async function applyChild(
       return { did: "created", object: await apply(context, child, { version: noVersion, force: true }) };
     if (live.metadata.deletionTimestamp !== undefined)
       return { did: "waits", why: "it is being deleted, and is created again afterwards" };
-    const isOurs =
-      isControlledBy(live.metadata, context.metadata) || isChild(live, context.labels, context.metadata);
+    const isOurs = isControlledBy(live.metadata, context.metadata) || isMarked(context, live);
     if (!isOurs) return await adopt(context, child, live);
     return await update(context, child, live);
   } catch (error) {
@@ -101,27 +101,34 @@ async function adopt(context: ApplyContext, child: DesiredChild, live: KubeObjec
     (parent === undefined
       ? child.adopt
       : parent === parentNamedIn(context, live.metadata.namespace) && isRetained(live, context.labels));
-  if (!mayAdopt) return taken(live);
+  if (!mayAdopt) return taken(context, live);
   const version = live.metadata.resourceVersion;
   return { did: "adopted", object: await apply(context, child, { live, version, force: true }) };
 }
 
-function taken(live: KubeObject): ChildReport {
-  const controller = controllerOf(live.metadata);
-  const owner = controller === undefined ? parentIn(live) : `${controller.kind} ${controller.name}`;
-  const whose = owner === undefined ? "has no controller" : `belongs to ${owner}`;
-  const help =
-    controller !== undefined
-      ? "Delete it, or"
-      : owner !== undefined
-        ? `Remove its annotation ${parentAnnotation} if that is gone, or`
-        : "Declare it with adopt, or delete it, or";
+function taken(context: ApplyContext, live: KubeObject): ChildReport {
   return {
     did: "failed",
     reason: "ChildNameTaken",
     isFinal: false,
-    why: `an object of this name exists already, and ${whose}. ${help} give the child another name.`,
+    why: `an object of this name exists already, and ${takenBy(context, live)} give the child another name.`,
   };
+}
+
+/** The owner of a taken object, and what to do: without names of another namespace, which the parent's users may not see. */
+function takenBy(context: ApplyContext, live: KubeObject): string {
+  const isHidden = isElsewhere(context, live.metadata.namespace);
+  const controller = controllerOf(live.metadata);
+  if (controller !== undefined)
+    return `belongs to ${isHidden ? "another object" : `${controller.kind} ${controller.name}`}. Delete it, or`;
+  const parent = parentIn(live);
+  if (parent !== undefined)
+    return `belongs to ${isHidden ? "another object" : parent}. Remove its annotation ${parentAnnotation} if that is gone, or`;
+  const isLost = managedFieldsOf(live).some(({ manager }) => manager === context.fieldManager);
+  return isLost
+    ? "has no controller, but fields of this one: it was released, or replaced without its metadata. Declare it with adopt, " +
+        "or delete it, which creates it again, or"
+    : "has no controller. Declare it with adopt, or delete it, or";
 }
 
 async function update(context: ApplyContext, child: DesiredChild, live: KubeObject): Promise<ChildReport> {

@@ -4,7 +4,6 @@ import {
   maxChildren,
   messageOf,
   objectKey,
-  type ObjectMetadata,
   type OwnedKind,
   RetryError,
   settledChildSchema,
@@ -12,26 +11,11 @@ import {
 import { apiVersionOf, type NewObject, refOf } from "@drover/kube";
 import { z } from "zod";
 import { childId, type DesiredChild, titleOf } from "./child.ts";
-import { type ChildLabels, withMarks } from "./marks.ts";
+import { withMarks } from "./marks.ts";
+import { isElsewhere, type Parent, parentNamedIn } from "./parent.ts";
 
-/** The parent of children: the object of a run, the kinds that its controller owns, and Drover's labels for them. */
-export interface Parent {
-  readonly metadata: ObjectMetadata;
-  readonly owns: readonly OwnedKind[];
-  readonly labels: ChildLabels;
-  /** The parent as `parentText`, for a child in the same namespace. */
-  readonly parent: string;
-  /** The same for a child elsewhere. */
-  readonly parentElsewhere: string;
-}
-
-/** True for a child in the namespace, or without one, if the parent has another: it cannot have an owner reference. */
-const isElsewhere = ({ metadata: parent }: Parent, namespace: string | undefined): boolean =>
-  parent.namespace !== undefined && parent.namespace !== namespace;
-
-/** The parent as a child in this namespace names it in its annotation. */
-export const parentNamedIn = (parent: Parent, namespace: string | undefined): string =>
-  isElsewhere(parent, namespace) ? parent.parentElsewhere : parent.parent;
+/** Most characters of the declared children as JSON. A run reads twice as much of each kind. */
+const maxSize = 4 * 2 ** 20;
 
 /**
  * Checks the children that a function has declared, and adds namespace and marks.
@@ -52,6 +36,12 @@ export function checkedChildren(parent: Parent, children: readonly Child[]): rea
       throw invalid(titleOf(child.ref, child.object), "is declared twice. Give each child its own name.");
     ids.add(id);
   }
+  const size = checked.reduce((sum, child) => sum + child.size, 0);
+  if (size > maxSize)
+    throw invalid(
+      "The function",
+      `declares children of ${Math.ceil(size / 2 ** 20)} MiB; at most ${maxSize / 2 ** 20} MiB are possible.`,
+    );
   return checked;
 }
 

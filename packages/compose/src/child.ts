@@ -1,5 +1,5 @@
 import type { ObjectKey, ResourceRef, settledChildSchema } from "@drover/controller";
-import type { KubeObject, NewObject } from "@drover/kube";
+import { type KubeObject, type NewObject, resourceNameOf } from "@drover/kube";
 import type { z } from "zod";
 
 /** A declared child that was checked. */
@@ -15,6 +15,8 @@ export interface DesiredChild extends Readonly<Omit<z.output<typeof settledChild
   readonly object: NewObject;
   /** Identifies what the function has declared: see `appliedAnnotation`. */
   readonly hash: string;
+  /** The characters of the object as JSON. */
+  readonly size: number;
 }
 
 /** For messages: `Deployment web`. */
@@ -30,6 +32,6 @@ export interface ObservedChild {
   readonly object: KubeObject;
 }
 
-/** Identifies a child within one parent. */
+/** Identifies a child within one parent: `deployments.apps/default/a`. */
 export const childId = ({ ref, key }: Pick<ObservedChild, "ref" | "key">): string =>
-  `${ref.plural}.${ref.group}/${key}`;
+  `${resourceNameOf(ref)}/${key}`;

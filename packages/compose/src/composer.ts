@@ -17,10 +17,9 @@ import {
   RetryAfterError,
   RetryError,
 } from "@drover/controller";
-import { isControlledBy, type KubeObject } from "@drover/kube";
+import { isControlledBy, type KubeObject, refOf } from "@drover/kube";
 import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
-import { titleOf } from "./child.ts";
 import { checkedChildren } from "./checked-children.ts";
 import {
   announcementsOf,
@@ -31,9 +30,10 @@ import {
   readiness,
 } from "./compose-outcome.ts";
 import { childLabels, deletionOf } from "./marks.ts";
-import { observeChildren } from "./observe-children.ts";
+import { idPrefix, observeChildren } from "./observed/observe-children.ts";
 import { pruneChildren } from "./prune.ts";
-import { readRelated } from "./read-related.ts";
+import { readRelated } from "./observed/read-related.ts";
+import { recordedIn, recordElsewhere } from "./record-elsewhere.ts";
 import { type Comparison, openComparison } from "./satisfied.ts";
 
 /** Keeps the children of the objects of one controller. */
@@ -114,10 +114,12 @@ async function composeOnce<R extends Resource>(
   compose: Compose<R>,
 ): Promise<ReconcileResult<R>> {
   const { signal, announce } = run.context;
-  const { applying, children, observed } = await observe(run);
+  const { applying, observation, observed } = await observe(run);
+  const { children } = observation;
   const result = await compose(composeContext(run.context, observed));
   signal.throwIfAborted();
   const desired = checkedChildren(applying, declaredIn(result));
+  const object = await recordElsewhere(applying, desired, observation);
   const applied = await applyWaves(applying, desired, children);
   const isComplete =
     applied.later.length === 0 && applied.children.every(({ report }) => report.did !== "failed");
@@ -125,23 +127,27 @@ async function composeOnce<R extends Resource>(
   run.onChildren?.([...childOutcomes(applied), ...pruned.outcomes]);
   for (const each of announcementsOf(applied, pruned.outcomes)) announce(each);
   const failure = failureOf(applied) ?? pruned.failure;
-  return { ...withConditions(run, result, applied), ...(failure !== undefined && { failure }) };
+  return {
+    ...withConditions(run, result, applied),
+    ...(failure !== undefined && { failure }),
+    ...(object !== undefined && { object }),
+  };
 }
 
 async function observe<R extends Resource>(run: ComposeRun<R>) {
   const { context, controller } = run;
   const applying = applyContext(run);
-  const [children, related] = await Promise.all([
+  const [observation, related] = await Promise.all([
     observeChildren(applying, { takesOver: controller.takesOver }),
     readRelated(context, controller),
   ]);
   const inNamespace = (objects: readonly KubeObject[]) =>
     observedObjects(objects, context.metadata.namespace);
   const observed: Observed = {
-    children: inNamespace([...children.values()].map(({ object }) => object)),
+    children: inNamespace([...observation.children.values()].map(({ object }) => object)),
     related: inNamespace(related),
   };
-  return { applying, children, observed };
+  return { applying, observation, observed };
 }
 
 /** How soon a run looks again for children that do not go: the deletion of the last one causes a run in any case. */
@@ -150,21 +156,32 @@ const removalInterval = "1m" as const;
 async function removeUnowned<R extends Resource>(run: ComposeRun<R>): Promise<void> {
   const applying = applyContext(run);
   const unowned = async () => {
-    const observed = await observeChildren(applying, { isLive: true });
-    return new Map(
-      [...observed].filter(([, { object }]) => !isControlledBy(object.metadata, applying.metadata)),
-    );
+    const { children, notServed } = await observeChildren(applying, { isLive: true });
+    const all = [...children].filter(([, { object }]) => !isControlledBy(object.metadata, applying.metadata));
+    return { children: new Map(all), notServed };
   };
-  const { outcomes, failure } = await pruneChildren(applying, [], await unowned(), true);
+  const { outcomes, failure } = await pruneChildren(applying, [], (await unowned()).children, true);
   for (const each of announcementsOf({ children: [], later: [] }, outcomes)) run.context.announce(each);
   if (failure !== undefined) throw failure;
-  const left = [...(await unowned()).values()].filter(({ object }) => deletionOf(object) === "Delete");
-  if (left.length === 0) return;
-  const titles = left.map(({ ref, object }) => titleOf(ref, object)).join(", ");
-  throw new RetryAfterError(`These children are being deleted: ${titles}. Look at their finalizers.`, {
-    after: removalInterval,
-    reason: "ChildrenNotDeleted",
-  });
+  const { children, notServed } = await unowned();
+  const left = [...children.values()].filter(({ object }) => deletionOf(object) === "Delete");
+  const after = removalInterval;
+  if (left.length > 0) {
+    const titles = left.map(({ ref, key }) => `${ref.kind} ${key}`).join(", ");
+    throw new RetryAfterError(`These children are being deleted: ${titles}. Look at their finalizers.`, {
+      after,
+      reason: "ChildrenNotDeleted",
+    });
+  }
+  for (const ref of notServed) {
+    const unread = [...applying.recorded].filter((id) => id.startsWith(idPrefix(ref)));
+    if (unread.length === 0 || !(await applying.client.isServed(ref, { signal: applying.signal }))) continue;
+    throw new RetryAfterError(
+      `The API server does not serve ${ref.version} of the kind of these children: ${unread.join(", ")}. Install a CRD that ` +
+        "serves it, or a version of the function that owns another version.",
+      { after, reason: "ChildNotServed" },
+    );
+  }
 }
 
 /** @throws RetryError `InvalidResult`: JavaScript code may return anything. */
@@ -204,7 +221,10 @@ const applyContext = <R extends Resource>({
   comparison,
 }: ComposeRun<R>): ApplyContext => ({
   client: context.client,
+  ref: refOf(controller.for),
+  key: context.key,
   metadata: context.metadata,
+  recorded: recordedIn(context.metadata),
   owns: controller.owns,
   labels: childLabels(controller.name, context.metadata),
   parent: parentText(controller.for, context.metadata.name),

@@ -6,9 +6,11 @@
  *
  * One run (`composer.ts`) goes through these files in their order:
  *
- * - `observe-children.ts` finds the children that exist, by their labels and their controller reference;
- * - `read-related.ts` reads the objects that the function declares to read;
- * - `checked-children.ts` checks what `compose` has returned;
+ * - `observed/observe-children.ts` finds the children that exist, by their labels and their controller reference, or else
+ *   by the record on their parent (`parent.ts`);
+ * - `observed/read-related.ts` reads the objects that the function declares to read;
+ * - `checked-children.ts` checks what `compose` has returned, and `record-elsewhere.ts` records on the parent which
+ *   children cannot have an owner reference;
  * - `apply-waves.ts` goes through the children, wave by wave (`readiness.ts` says when a child is ready), and
  *   `apply-child.ts` makes one as it is declared, if `satisfied.ts` finds a difference; `correction.ts` slows down the
  *   corrections of a child that others keep changing;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ObjectMetadata, parentAnnotation } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
-import { controllerOf, isControlledBy, type KubeObject, type NewObject } from "@drover/kube";
+import type { KubeObject, NewObject } from "@drover/kube";
 import type { DesiredChild } from "./child.ts";
 import { correctedAnnotation } from "./correction.ts";
 
@@ -36,11 +36,11 @@ interface Marks {
   readonly parent?: string;
 }
 
-/** The object with Drover's marks, and the hash among them. */
+/** The object with Drover's marks, the hash among them, and its size. */
 export function withMarks(
   object: NewObject,
   { labels, deletion, parent }: Marks,
-): { readonly object: NewObject; readonly hash: string } {
+): Pick<DesiredChild, "object" | "hash" | "size"> {
   const { metadata } = object;
   const annotations = {
     ...metadata.annotations,
@@ -51,9 +51,11 @@ export function withMarks(
     ...object,
     metadata: { ...metadata, labels: { ...metadata.labels, ...labels }, annotations },
   };
-  const hash = createHash("sha256").update(canonicalJson(marked)).digest("hex").slice(0, 32);
+  const text = canonicalJson(marked);
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 32);
   return {
     hash,
+    size: text.length,
     object: {
       ...marked,
       metadata: { ...marked.metadata, annotations: { ...annotations, [appliedAnnotation]: hash } },
@@ -69,20 +71,6 @@ export function deletionOf({ metadata }: KubeObject): DesiredChild["deletion"] {
   const text = metadata.annotations?.[deletionAnnotation];
   return text === "Orphan" || text === "Retain" ? text : "Delete";
 }
-
-/**
- * True if the object is a child of this parent that this controller has made. Some children have no owner reference: the
- * garbage collector would delete one that outlives its parent, and one in another namespace at once.
- */
-export const isChild = (
-  object: KubeObject,
-  labels: ChildLabels,
-  parent: Pick<ObjectMetadata, "uid">,
-): boolean =>
-  (isControlledBy(object.metadata, parent) ||
-    ((deletionOf(object) !== "Delete" || parentIn(object) !== undefined) &&
-      controllerOf(object.metadata) === undefined)) &&
-  Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value);
 
 /** The parent that a child without owner reference names, as `parentText`; undefined if it names none. */
 export const parentIn = ({ metadata }: KubeObject): string | undefined =>

@@ -171,7 +171,7 @@ function bodyOf(call: Call): Buffer {
   const problem = body.byteLength > maxCallBytes ? `has more than ${maxCallBytes} bytes` : shapeProblem(body);
   if (problem === undefined) return body;
   throw new TerminalError(
-    `The object cannot be sent to the function: the call ${problem}. Make the object smaller.`,
+    `The object cannot be sent to the function: the call ${problem}. Make the object, or its children and related objects, smaller.`,
     {
       reason: "TooLarge",
     },

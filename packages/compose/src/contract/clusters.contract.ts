@@ -1,9 +1,16 @@
-import { type Child, type ChildObject, objectKey } from "@drover/controller";
-import { builtin, connect, type KubeClient, type KubeObject } from "@drover/kube";
+import { type Child, type ChildObject, type Compose, objectKey } from "@drover/controller";
+import { builtin, connect, keyOf, type KubeClient, type KubeObject } from "@drover/kube";
 import { testCluster, type TestCluster } from "@drover/testing";
 import { expect, onTestFinished } from "vitest";
 import type { ComposeDefinition } from "../compose-controller.ts";
-import { controllerOfWebsites, kinds, type Website, website, websiteKind } from "../website.fixture.ts";
+import {
+  controllerOfWebsites,
+  kinds,
+  ownsEverywhere,
+  type Website,
+  website,
+  websiteKind,
+} from "../website.fixture.ts";
 
 export const key = objectKey({ namespace: "default", name: "a" });
 export const configMap = (data: Readonly<Record<string, string>>, name = "a"): ChildObject => ({
@@ -11,6 +18,9 @@ export const configMap = (data: Readonly<Record<string, string>>, name = "a"): C
   metadata: { name },
   data,
 });
+
+/** A ConfigMap in another namespace. */
+type Elsewhere = (data: Readonly<Record<string, string>>, name?: string) => ChildObject;
 
 let namespaces = 0;
 
@@ -43,7 +53,9 @@ export function composedClusters(servers: () => Servers) {
     more: Partial<ComposeDefinition<typeof Website>> = {},
   ) => {
     const declared = { children, meanwhile: (): Promise<unknown> => Promise.resolve() };
-    const compose = async () => {
+    const seen: string[][] = [];
+    const compose: Compose<typeof Website> = async ({ children: { all } }) => {
+      seen.push(all.map(keyOf));
       const { meanwhile } = declared;
       declared.meanwhile = () => Promise.resolve();
       await meanwhile();
@@ -60,9 +72,23 @@ export function composedClusters(servers: () => Servers) {
     };
     /** Others act once, after the next run has read the children, and before it writes. */
     const meanwhile = (act: () => Promise<unknown>): void => void (declared.meanwhile = act);
-    return { ...opened, declare, meanwhile };
+    return { ...opened, declare, meanwhile, seen };
   };
-  return { open, declaring };
+  /** A website with children in a new namespace, too. */
+  const everywhere = async (
+    children: (elsewhere: Elsewhere) => readonly Child[],
+    more: Partial<ComposeDefinition<typeof Website>> = {},
+  ) => {
+    const opened = await declaring([], { owns: ownsEverywhere, ...more });
+    const namespace = await createNamespace(opened.client);
+    const elsewhere: Elsewhere = (data, name) => {
+      const { metadata, ...rest } = configMap(data, name);
+      return { ...rest, metadata: { ...metadata, namespace } };
+    };
+    await opened.declare(children(elsewhere));
+    return { ...opened, elsewhere, namespace, key: objectKey({ namespace, name: "a" }) };
+  };
+  return { open, declaring, everywhere };
 }
 
 export const get = (cluster: TestCluster, kind: keyof typeof kinds, name = "a") =>

@@ -17,6 +17,7 @@ import {
   type Servers,
 } from "./clusters.contract.ts";
 import { elsewhereContract } from "./elsewhere.contract.ts";
+import { forgedContract } from "./forged.contract.ts";
 import { invalidContract } from "./invalid.contract.ts";
 import { memoryContract } from "./memory.contract.ts";
 import { othersContract } from "./others.contract.ts";
@@ -549,6 +550,7 @@ export function composeContract(servers: () => Servers): void {
   });
 
   elsewhereContract(servers);
+  forgedContract(servers);
   invalidContract(servers);
   othersContract(servers);
   relatedContract(servers);

@@ -1,38 +1,14 @@
-import { type Child, type ChildObject, objectKey } from "@drover/controller";
-import { builtin } from "@drover/kube";
+import { objectKey } from "@drover/controller";
+import { builtin, controllerReference } from "@drover/kube";
 import { describe, expect, test } from "vitest";
-import {
-  composedClusters,
-  conditionOf,
-  configMap,
-  createNamespace,
-  type Servers,
-} from "./clusters.contract.ts";
-import type { ComposeDefinition } from "../compose-controller.ts";
-import { ownsEverywhere, type Website, website, websiteKind } from "../website.fixture.ts";
+import { composedClusters, conditionOf, configMap, type Servers } from "./clusters.contract.ts";
+import { ownsEverywhere, website, websiteKind } from "../website.fixture.ts";
 
 const node = { apiVersion: "v1", kind: "Node", metadata: { name: "composed-node" } };
 const nodeKey = objectKey({ name: "composed-node" });
-type Elsewhere = (data: Readonly<Record<string, string>>, name?: string) => ChildObject;
-
 /** The promises about children in other namespaces than their parent, and about cluster-scoped ones. */
 export function elsewhereContract(servers: () => Servers): void {
-  const { declaring } = composedClusters(servers);
-  /** A website with children in a new namespace, too. */
-  const everywhere = async (
-    children: (elsewhere: Elsewhere) => readonly Child[],
-    more: Partial<ComposeDefinition<typeof Website>> = {},
-  ) => {
-    const opened = await declaring([], { owns: ownsEverywhere, ...more });
-    const namespace = await createNamespace(opened.client);
-    await opened.declare(
-      children((data, name) => {
-        const { metadata, ...rest } = configMap(data, name);
-        return { ...rest, metadata: { ...metadata, namespace } };
-      }),
-    );
-    return { ...opened, namespace, key: objectKey({ namespace, name: "a" }) };
-  };
+  const { everywhere } = composedClusters(servers);
 
   describe("children that cannot have an owner reference", () => {
     test("are made, corrected, and deleted when they are not declared any more", async () => {
@@ -74,7 +50,7 @@ export function elsewhereContract(servers: () => Servers): void {
       expect(await cluster.get(websiteKind, "a")).toBeDefined();
       expect(await conditionOf(cluster, "Ready")).toMatchObject({
         reason: "ChildrenNotDeleted",
-        message: "These children are being deleted: ConfigMap a. Look at their finalizers.",
+        message: `These children are being deleted: ConfigMap ${namespace}/a. Look at their finalizers.`,
       });
       const runs = cluster.runs.length;
       await finalize(null);
@@ -116,6 +92,71 @@ export function elsewhereContract(servers: () => Servers): void {
       expect(await conditionOf(cluster, "Ready")).toMatchObject({
         message: `children[0] is in the namespace ${namespace}, which is not among the namespaces in owns for ConfigMap.`,
       });
+    });
+
+    test("are left to another owner, which is not named to the users of the parent", async () => {
+      const { cluster, client, namespace, key, declare, elsewhere } = await everywhere((elsewhere) => [
+        elsewhere({}),
+      ]);
+      const { metadata: owner } = await client.create(builtin.secret, {
+        metadata: { namespace, name: "theirs" },
+      });
+      const ownerReferences = [controllerReference({ ref: builtin.secret, metadata: owner })];
+      await client.patch(builtin.configMap, key, { type: "merge", body: { metadata: { ownerReferences } } });
+      const annotations = { "drover.dev/parent": "Website.example.com/theirs/b" };
+      await client.create(builtin.configMap, { metadata: { namespace, name: "b", annotations } });
+      const earlier = {
+        labels: { "drover.dev/controller": "websites.example.com", "drover.dev/owner-uid": "another" },
+        annotations: { "drover.dev/parent": "Website.example.com/default/a" },
+      };
+      await client.create(builtin.configMap, { metadata: { namespace, name: "c", ...earlier } });
+      await declare([elsewhere({}), elsewhere({}, "b"), elsewhere({}, "c")]);
+      const { message } = (await conditionOf(cluster, "Ready")) as unknown as { message: string };
+      expect(message).toMatch(
+        /^ConfigMap a: .* belongs to another object\. .*ConfigMap b: .* belongs to another object\..*ConfigMap c: .* another object/,
+      );
+      expect(message).not.toContain("theirs");
+    });
+
+    test.each([
+      { annotations: { "drover.dev/parent": null } },
+      { annotations: { "drover.dev/parent": "Website.example.com/theirs/a" } },
+      { labels: { "drover.dev/controller": null, "drover.dev/owner-uid": null } },
+    ])("are set back if others write %j", async (metadata) => {
+      const { cluster, client, key } = await everywhere((elsewhere) => [elsewhere({ a: "1" })]);
+      const { uid } = (await client.get(builtin.configMap, key))?.metadata ?? expect.fail();
+      await client.patch(builtin.configMap, key, { type: "merge", body: { metadata } });
+      await cluster.apply(website({ html: "again" }));
+      await cluster.advance("1s");
+      expect(await client.get(builtin.configMap, key)).toMatchObject({
+        metadata: {
+          uid,
+          labels: { "drover.dev/controller": "websites.example.com" },
+          annotations: { "drover.dev/parent": "Website.example.com/default/a" },
+        },
+      });
+    });
+
+    test("and have lost their marks are reported, and become children again with adopt", async () => {
+      const { cluster, client, namespace, key, declare, elsewhere } = await everywhere((elsewhere) => [
+        elsewhere({ a: "1", b: "1" }),
+      ]);
+      await client.replace(builtin.configMap, {
+        metadata: { namespace, name: "a" },
+        data: { a: "1", b: "2" },
+      });
+      await declare([elsewhere({ a: "1", b: "1" })]);
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        reason: "ChildNameTaken",
+        message: expect.stringMatching(
+          /but fields of this one: it was released, or replaced.* adopt, or delete/,
+        ) as string,
+      });
+      await declare([{ object: elsewhere({ a: "1", b: "1" }), adopt: true }]);
+      expect(await client.get(builtin.configMap, key)).toMatchObject({ data: { b: "1" } });
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect(await client.get(builtin.configMap, key)).toBeUndefined();
     });
 
     test("are finalized after the function has finalized its own", async () => {

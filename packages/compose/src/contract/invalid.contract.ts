@@ -34,6 +34,11 @@ export function invalidContract(servers: () => Servers): void {
         /Drover's own/,
       ],
       ["the same child twice", [configMap({}), configMap({ a: "1" })], /ConfigMap a is declared twice/],
+      [
+        "too much",
+        Array.from({ length: 5 }, (_, i) => configMap({ large: "x".repeat(2 ** 20 - 1_000) }, `l${i}`)),
+        /declares children of 5 MiB; at most 4 MiB are possible/,
+      ],
       ["an unknown setting", [{ object: configMap({}), wafe: 1 }], /wafe/],
       ["text", ["text"], /children\[0\] is not valid/],
       ["a Map", [{ ...configMap({}), data: new Map([["a", "1"]]) }], /children\[0\].data is a Map/],

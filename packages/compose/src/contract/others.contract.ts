@@ -20,10 +20,10 @@ import { controllerOfWebsites, kinds, website, websiteKind } from "../website.fi
 /** The promises of a composed controller while other clients write, and while one child waits for another. */
 export function othersContract(servers: () => Servers): void {
   const { open, declaring } = composedClusters(servers);
+  const patch = (body: object) => ({ type: "merge", body }) as const;
 
   describe("others who write after a run has read", () => {
     const kept: Child = { object: configMap({ a: "1" }), deletion: "Orphan" };
-    const patch = (body: object) => ({ type: "merge", body }) as const;
 
     test("have their change seen before a child is deleted", async () => {
       const { cluster, client, declare, meanwhile } = await declaring([configMap({ a: "1" })]);
@@ -261,6 +261,16 @@ export function othersContract(servers: () => Servers): void {
     const kept = (deletion: "Orphan" | "Retain"): Child => ({
       object: configMap({ a: "1" }),
       deletion,
+    });
+
+    test("is set back if others remove its annotations", async () => {
+      const { cluster, client, declare } = await declaring([kept("Retain")]);
+      const body = { metadata: { annotations: { "drover.dev/deletion": null } } };
+      await client.patch(builtin.configMap, key, patch(body));
+      await declare([kept("Retain")]);
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
     });
 
     test("outlives it, too, if it was declared so later", async () => {

@@ -1,7 +1,7 @@
 import type { Duration } from "../duration.ts";
 import type { Immutable } from "./known-fields.ts";
 import type { Log } from "../log.ts";
-import type { ObjectClient } from "../object/object-client.ts";
+import type { KubeObject, ObjectClient } from "../object/object-client.ts";
 import type { ObjectKey } from "../object/object-key.ts";
 import type { Condition } from "../resource/condition.ts";
 import type { ObjectMetadata, ObjectStatus, Resource, SpecOf, StatusOf } from "../resource/resource.ts";
@@ -87,6 +87,8 @@ export interface ReconcileResult<R extends Resource> {
    * is that of the error.
    */
   readonly failure?: Error;
+  /** The object after a write of the run that was for the version it has read: the status is written to this. */
+  readonly object?: KubeObject;
   /** Conditions in addition to Ready; a `Ready` given here replaces the runtime's. Types not given are removed. */
   readonly conditions?: readonly Condition[];
 }

@@ -82,6 +82,10 @@ export interface FindOptions extends ReadOptions {
    * callers that need not find an object at once: a later event causes another run.
    */
   readonly mappedToKey?: boolean;
+  /** Maximum number of objects in a page, if they are read live. */
+  readonly limit?: number;
+  /** Called with each page that is read live, before the next one. If it throws, the call ends with this error. */
+  readonly onPage?: (objects: readonly KubeObject[]) => void;
 }
 
 /** Options of every write. */

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { FindOptions, KubeClient } from "./client.ts";
+import type { KubeObject } from "../objects/kube-object.ts";
 import { openRunCache, type RunCache } from "../cache/run-cache.ts";
 import { resourceNameOf } from "../objects/resource-ref.ts";
 import { bucketRef, bucketList, bucketObject } from "../testing/objects.ts";
@@ -37,6 +38,24 @@ it("a repeated query is answered from the cache, with every page", async () => {
   expect(await named(client, {})).toEqual(all);
   expect(server.requests).toHaveLength(2);
 });
+
+it("a page that the caller refuses ends the list, and nothing is cached", async () => {
+  const { client, server } = await running([mine], [other], [theirs]);
+  const limits = {
+    limit: 1,
+    onPage: ([object]: readonly KubeObject[]) => object?.metadata.name !== "other" || stop(),
+  };
+  await expect(client.find(bucketRef, limits)).rejects.toThrow("enough");
+  expect(server.requests.map(({ query }) => [query.get("limit"), query.get("continue")])).toEqual([
+    ["1", null],
+    ["1", "1"],
+  ]);
+  await client.find(bucketRef, {});
+  expect(server.requests).toHaveLength(5);
+});
+const stop = (): never => {
+  throw new Error("enough");
+};
 
 it.each<[string, FindOptions, readonly string[]]>([
   ["namespace", { namespace: "default" }, ["default/mine"]],

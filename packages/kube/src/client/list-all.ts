@@ -1,4 +1,4 @@
-import type { KubeClient, ListOptions } from "./client.ts";
+import type { FindOptions, KubeClient, ListOptions } from "./client.ts";
 import type { KubeObject } from "../objects/kube-object.ts";
 import type { ObjectList } from "./reply.ts";
 import type { ResourceRef } from "../objects/resource-ref.ts";
@@ -7,12 +7,13 @@ import type { ResourceRef } from "../objects/resource-ref.ts";
 export async function listPages(
   client: Pick<KubeClient, "list">,
   ref: ResourceRef,
-  options: Omit<ListOptions, "continue"> = {},
+  { onPage, ...options }: Omit<ListOptions, "continue"> & Pick<FindOptions, "onPage"> = {},
 ): Promise<Pick<ObjectList, "resourceVersion" | "items">> {
   const items: KubeObject[] = [];
   let page: ObjectList | undefined;
   do {
     page = await client.list(ref, { ...options, continue: page?.continue });
+    onPage?.(page.items);
     items.push(...page.items);
   } while (page.continue !== undefined);
   return { resourceVersion: page.resourceVersion, items };

@@ -162,7 +162,7 @@ async function reconcileObject<R extends Resource>(
   act: Controller<R>["reconcile"],
 ): Promise<RunOutcome> {
   const { run } = runContext;
-  const { raw } = object;
+  let { raw } = object;
   let result: ReconcileResult<R>;
   try {
     const returned = await act(contextOf(runContext, object));
@@ -172,6 +172,7 @@ async function reconcileObject<R extends Resource>(
   } catch (error) {
     return endFailedRun(runContext, raw, error);
   }
+  raw = result.object ?? raw;
   if (result.failure !== undefined) return endFailedRun(runContext, raw, result.failure, result);
   const { account, requeueAfter } = result;
   const report = {

@@ -6,6 +6,7 @@ import {
   RetryError,
 } from "@drover/controller";
 import { isInt64, writeJson } from "@drover/json";
+import { kubeObjectSchema } from "@drover/kube";
 import { z } from "zod";
 import { expandUnionIssues } from "./exact-integers.ts";
 import { withLinearPatterns } from "./linear-patterns.ts";
@@ -31,6 +32,7 @@ const resultSchema = z.strictObject({
   requeueAfter: durationSchema.optional(),
   account: z.string().min(1).optional(),
   failure: z.instanceof(Error).optional(),
+  object: kubeObjectSchema.optional(),
 });
 
 /** Fields of a status that only the runtime writes, with the reason to report. */

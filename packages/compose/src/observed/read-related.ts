@@ -4,7 +4,6 @@ import {
   keysNamedBy,
   type NamingObject,
   type ObjectKey,
-  type ObjectList,
   type ObjectMetadata,
   parseFieldPath,
   type ReconcileContext,
@@ -25,19 +24,14 @@ import {
   type ResourceRef,
   selectorQuery,
 } from "@drover/kube";
+import { objectsByKey, pagesOf } from "./read-objects.ts";
 
 /** Most related objects of a kind. */
 const maxRelated = 500;
 /** Most bytes of these: more would not fit into a call. */
 const maxBytes = 2 * 2 ** 20;
-/** Objects in a page of a list: a page of large ones must fit into memory, too. */
-const pageSize = 50;
-
 /** Maximum length of a label's value. */
 const longestLabel = 63;
-
-/** Most objects that are read at once for one run. */
-const readsAtOnce = 10;
 
 /**
  * Reads the related objects of a run's object, live: a copy could be older than the change that has caused the run, and
@@ -110,33 +104,27 @@ function namedIn<R extends Resource>(
 }
 
 async function byName<R extends Resource>(
-  { context: { client, metadata, signal }, ref, related }: Reading<R>,
+  { context, ref, related }: Reading<R>,
   values: readonly unknown[],
 ): Promise<readonly KubeObject[]> {
-  const keys = keysNamedBy(metadata, values, ref, { acrossNamespaces: !ref.namespaced }).filter((key) => {
-    const { namespace } = splitObjectKey(key);
-    return namespace === undefined || related.namespaces?.includes(namespace) !== false;
-  });
+  const keys = keysNamedBy(context.metadata, values, ref, { acrossNamespaces: !ref.namespaced }).filter(
+    (key) => {
+      const { namespace } = splitObjectKey(key);
+      return namespace === undefined || related.namespaces?.includes(namespace) !== false;
+    },
+  );
   const found = openFound(related);
-  for (let i = 0; i < keys.length; i += readsAtOnce) {
-    const some = keys.slice(i, i + readsAtOnce).map((key) => client.get(ref, key, { signal }));
-    found.add((await Promise.all(some)).filter((object) => object !== undefined));
-  }
+  for await (const objects of objectsByKey(context, ref, keys)) found.add(objects);
   return found.objects;
 }
 
 async function listed<R extends Resource>(
-  { context: { client, metadata, signal }, ref, related }: Reading<R>,
+  { context, ref, related }: Reading<R>,
   labelSelector?: string,
 ): Promise<readonly KubeObject[]> {
   const found = openFound(related);
-  for (const namespace of namespacesOf(ref, metadata, related)) {
-    let page: ObjectList | undefined;
-    do {
-      const options = { namespace, labelSelector, signal, limit: pageSize, continue: page?.continue };
-      page = await client.list(ref, options);
-      found.add(page.items);
-    } while (page.continue !== undefined);
+  for (const namespace of namespacesOf(ref, context.metadata, related)) {
+    for await (const page of pagesOf(context, ref, { namespace, labelSelector })) found.add(page);
   }
   return found.objects;
 }

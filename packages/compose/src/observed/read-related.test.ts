@@ -1,9 +1,9 @@
 import { type ObjectClient, testContext } from "@drover/controller";
 import { ApiError, type ApiErrorKind, builtin, kindOf, type KubeObject } from "@drover/kube";
 import { expect, it } from "vitest";
-import { composeController, type RelatedDefinition } from "./compose-controller.ts";
+import { composeController, type RelatedDefinition } from "../compose-controller.ts";
 import { readRelated } from "./read-related.ts";
-import { owns, Website } from "./website.fixture.ts";
+import { owns, Website } from "../website.fixture.ts";
 
 const secret = kindOf(builtin.secret);
 const found = (count: number): readonly KubeObject[] =>

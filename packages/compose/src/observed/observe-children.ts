@@ -1,0 +1,204 @@
+import {
+  maxChildren,
+  type OwnedKind,
+  splitObjectKey,
+  TerminalError,
+  tryObjectKey,
+  tryParseObjectKey,
+} from "@drover/controller";
+import { writeJson } from "@drover/json";
+import {
+  isApiError,
+  isControlledBy,
+  keyOf,
+  type KubeObject,
+  refOf,
+  type ResourceRef,
+  resourceNameOf,
+  selectorQuery,
+} from "@drover/kube";
+import type { ApplyContext } from "../apply-child.ts";
+import { childId, type ObservedChild } from "../child.ts";
+import { ownerLabel } from "../marks.ts";
+import { isChild, isElsewhere } from "../parent.ts";
+import { objectsByKey, pagesOf, pageSize } from "./read-objects.ts";
+
+/** The children of a parent that exist. */
+export interface Observation {
+  readonly children: ReadonlyMap<string, ObservedChild>;
+  /** True if there is no child with this id. False also if that is not known. */
+  readonly isGone: (id: string) => boolean;
+  /** The owned kinds that the API server does not serve. */
+  readonly notServed: readonly ResourceRef[];
+}
+
+/** Most objects of a kind that look like children: those that are declared, and as many that are no longer. */
+const maxCount = 2 * maxChildren;
+/** Most characters of these as JSON. */
+const maxSize = 8 * 2 ** 20;
+
+interface ObserveOptions {
+  /** If true, they are read live, and only their metadata: then any number of them is possible. */
+  readonly isLive?: boolean | undefined;
+  /** If true, objects that the parent controls and that lack Drover's labels are children, too. */
+  readonly takesOver?: boolean | undefined;
+}
+
+/**
+ * Finds the children that this controller has made for the object, of all kinds that it owns. In a run that has cached
+ * lists, this needs no request.
+ *
+ * @throws TerminalError `TooManyChildren`
+ */
+export async function observeChildren(
+  context: ApplyContext,
+  { isLive = false, takesOver = false }: ObserveOptions = {},
+): Promise<Observation> {
+  const kinds = await Promise.all(
+    context.owns.map(async (owned) => {
+      const ref = refOf(owned.kind);
+      const namespaces = namespacesOf(context, ref, owned);
+      const found: ObservedChild[] = [];
+      try {
+        // One after the other: the run's cache takes the version of a kind's first list.
+        for (const namespace of namespaces) {
+          found.push(...(await childrenIn({ context, ref, isLive }, namespace)));
+          if (takesOver) found.push(...(await unlabelledIn({ context, ref, isLive }, namespace)));
+        }
+      } catch (error) {
+        // A kind whose CRD is missing has no objects. If one is declared, its apply reports that.
+        if (!isApiError(error, "NotServed")) throw error;
+        return { ref, found: [], prefixes: [] };
+      }
+      return { ref, found, prefixes: namespaces.map((namespace) => idPrefix(ref, namespace)) };
+    }),
+  );
+  const children = new Map(kinds.flatMap(({ found }) => found).map((child) => [childId(child), child]));
+  const prefixes = kinds.flatMap((kind) => kind.prefixes);
+  return {
+    children,
+    isGone: (id) => !children.has(id) && prefixes.some((prefix) => id.startsWith(prefix)),
+    notServed: kinds.filter((kind) => kind.prefixes.length === 0).map(({ ref }) => ref),
+  };
+}
+
+/** The beginning of the ids of a kind's objects in a namespace; undefined: in all, or of a kind without namespaces. */
+export const idPrefix = (ref: ResourceRef, namespace?: string): string =>
+  namespace === undefined ? `${resourceNameOf(ref)}/` : `${resourceNameOf(ref)}/${namespace}/`;
+
+interface Reading {
+  readonly context: ApplyContext;
+  readonly ref: ResourceRef;
+  readonly isLive: boolean;
+}
+
+async function childrenIn(
+  reading: Reading,
+  namespace: string | undefined,
+): Promise<readonly ObservedChild[]> {
+  const { context, ref, isLive } = reading;
+  const { client, labels, metadata: parent, signal } = context;
+  const selector = { matchLabels: labels };
+  const isHere = parent.namespace === undefined || parent.namespace === namespace;
+  try {
+    if (!isLive) {
+      const options = { namespace, selector, limit: pageSize, onPage: boundOf(reading), signal };
+      return childrenAmong(reading, await client.find(ref, options));
+    }
+    const found: ObservedChild[] = [];
+    const bound = boundOf(reading);
+    const options = { namespace, labelSelector: selectorQuery(selector), metadataOnly: true };
+    for await (const page of pagesOf(context, ref, options)) {
+      if (!isHere) bound(page);
+      found.push(...childrenAmong(reading, page));
+    }
+    return found;
+  } catch (error) {
+    if (isHere || !(error instanceof TooManyChildrenError)) throw error;
+    // Users can make any number of objects elsewhere that look like children: only recorded ones are read.
+    const here = ref.namespaced && namespace === undefined ? await childrenIn(reading, parent.namespace) : [];
+    return [...here, ...(await recordedChildren(reading, namespace))];
+  }
+}
+
+/** The objects that the parent controls, and that another program has made for it. */
+async function unlabelledIn(
+  { context, ref }: Reading,
+  namespace: string | undefined,
+): Promise<readonly ObservedChild[]> {
+  const found: ObservedChild[] = [];
+  for await (const page of pagesOf(context, ref, { namespace, labelSelector: `!${ownerLabel}` })) {
+    const controlled = page.filter(
+      ({ metadata }) =>
+        isControlledBy(metadata, context.metadata) && !isElsewhere(context, metadata.namespace),
+    );
+    found.push(...controlled.map((object) => ({ ref, key: keyOf(object), object })));
+  }
+  return found;
+}
+
+async function recordedChildren(
+  reading: Reading,
+  namespace: string | undefined,
+): Promise<readonly ObservedChild[]> {
+  const { context, ref } = reading;
+  const keys = [...context.recorded]
+    .filter((id) => id.startsWith(idPrefix(ref, namespace)))
+    .flatMap((id) => tryParseObjectKey(id.slice(idPrefix(ref).length)) ?? [])
+    .filter((key) => (splitObjectKey(key).namespace !== undefined) === ref.namespaced);
+  const found: ObservedChild[] = [];
+  const bound = boundOf(reading);
+  for await (const objects of objectsByKey(context, ref, keys)) {
+    if (!reading.isLive) bound(objects);
+    found.push(...childrenAmong(reading, reading.isLive ? objects.map(metadataOf) : objects));
+  }
+  return found;
+}
+
+/** An object with a name that no key has was not declared. */
+const childrenAmong = ({ context, ref }: Reading, objects: readonly KubeObject[]): readonly ObservedChild[] =>
+  objects
+    .flatMap((object) => {
+      const key = tryObjectKey(object.metadata);
+      return key === undefined ? [] : [{ ref, key, object }];
+    })
+    .filter((child) => isChild(context, child));
+
+const metadataOf = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => ({
+  apiVersion,
+  kind,
+  metadata,
+});
+
+/** Adds up the objects that are read, and their sizes. */
+function boundOf({ context, ref }: Reading): (objects: readonly KubeObject[]) => void {
+  let count = 0;
+  let size = 0;
+  return (objects) => {
+    count += objects.length;
+    for (const object of objects) size += writeJson(object).length;
+    if (count > maxCount || size > maxSize) throw new TooManyChildrenError(ref, context.labels);
+  };
+}
+
+class TooManyChildrenError extends TerminalError {
+  constructor(ref: ResourceRef, labels: ApplyContext["labels"]) {
+    const everywhere = ref.namespaced ? " -A" : "";
+    super(
+      `There are more children of kind ${ref.kind} than ${maxCount}, or they have more than ${maxSize / 2 ** 20} MiB. Delete those ` +
+        `that others have made or enlarged: kubectl get ${resourceNameOf(ref)}${everywhere} -l ${selectorQuery({ matchLabels: labels })}`,
+      { reason: "TooManyChildren" },
+    );
+  }
+}
+
+/** The namespaces in which children of a kind may be; undefined: all, or none. */
+function namespacesOf(
+  { metadata: parent }: ApplyContext,
+  { namespaced }: ResourceRef,
+  { namespaces, acrossNamespaces = false }: OwnedKind,
+): readonly (string | undefined)[] {
+  if (!namespaced) return [undefined];
+  if (parent.namespace !== undefined && !acrossNamespaces) return [parent.namespace];
+  return namespaces ?? [undefined];
+}
