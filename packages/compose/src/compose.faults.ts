@@ -1,6 +1,13 @@
 import type { Child } from "@drover/controller";
 import { faultScenario, type User } from "@drover/testing";
-import { controllerOfWebsites, kinds, website, websiteKind, websites } from "./website.fixture.ts";
+import {
+  controllerOfWebsites,
+  kinds,
+  ownsEverywhere,
+  website,
+  websiteKind,
+  websites,
+} from "./website.fixture.ts";
 
 const isReady = {
   title: "its Deployment becomes ready",
@@ -62,6 +69,27 @@ export const waves = faultScenario({
     { apply: website({ html: "two", public: true }) },
     isReady,
     { apply: website({ html: "two", public: false }) },
+    gone,
+  ],
+});
+
+/** A child in another namespace, which has another name after a change, and a cluster-scoped one. */
+const inOthers = () =>
+  controllerOfWebsites(
+    ({ spec }) => {
+      const page = { ...kinds.configMap, metadata: { name: spec.html, namespace: "kube-system" } };
+      return { children: [page, { apiVersion: "v1", kind: "Node", metadata: { name: "node" } }] };
+    },
+    { owns: ownsEverywhere },
+  );
+
+export const elsewhere = faultScenario({
+  name: "a website has children in another namespace, changes them, and is deleted",
+  start: inOthers,
+  steps: [
+    { apply: website({ html: "one" }) },
+    { apply: website({ html: "two" }) },
+    { apply: website({ html: "two", replicas: 2 }) },
     gone,
   ],
 });
