@@ -120,6 +120,14 @@ it("calls a function as it was permitted to its author", () => {
   expect(of({ paused: false }, {}, permitted({})).fn).toBeDefined();
 });
 
+it.each([
+  [{ timeout: "0s" }, /timeout is zero/],
+  [{ resyncEvery: "0s" }, /resyncEvery is zero/],
+  [{ retry: { first: "10m", longest: "1m" } }, /retry\.longest \(1m\) is below retry\.first/],
+])("reports settings that no controller can have, and calls the other functions: %j", (spec, problem) => {
+  expect(of(spec)).toEqual({ fn: undefined, problem: expect.stringMatching(problem) as string });
+});
+
 it("sends no Secrets, asks no code, and names the alternative", () => {
   const secrets = { for: { ...kind, group: "", kind: "Secret", plural: "secrets" } };
   expect(of(secrets)).toEqual({

@@ -1,6 +1,8 @@
 import {
+  controllerFrom,
   controllerNamePattern,
   declaresChildren,
+  InvalidControllerError,
   type OwnedKind,
   type QueueName,
   queueOf,
@@ -73,9 +75,25 @@ export function selectWebhookFunctions(
     if (problem !== undefined) problems.set(each.key, problem);
     else if (permits?.allows(each.object, each.spec, "called") === false)
       problems.set(each.key, notPermitted);
-    else if (isAvailable(each)) functions.push(webhookFunction(each, each.spec));
+    else if (isAvailable(each)) {
+      const fn = webhookFunction(each, each.spec);
+      const invalid = definitionProblem(fn);
+      if (invalid === undefined) functions.push(fn);
+      else problems.set(each.key, invalid);
+    }
   }
   return { functions, problems };
+}
+
+/** What a definition in code would be refused for, such as a timeout of zero; undefined if it is valid. */
+function definitionProblem(fn: WebhookFunction): string | undefined {
+  try {
+    controllerFrom({ ...definitionOf(fn), reconcile: () => Promise.resolve(undefined) });
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidControllerError) return error.message;
+    throw error;
+  }
 }
 
 const nameTooLong =
@@ -131,6 +149,34 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     runSettings: { resyncEvery, timeout, retry, limits },
     scalesToZero: scaling?.min === 0,
     revision: rolloutSchema.safeParse(object["status"]).data?.rollout.revision ?? 0,
+  };
+}
+
+/** The part of the definition of a controller that a ReconcileFunction has. */
+export function definitionOf({
+  controller: name,
+  for: resource,
+  owns,
+  related,
+  copies,
+  runSettings,
+}: WebhookFunction) {
+  const { resyncEvery, timeout, retry = {}, limits } = runSettings;
+  const { first, longest, attempts } = retry;
+  return {
+    name,
+    for: resource,
+    owns,
+    watches: related,
+    copies,
+    ...(resyncEvery !== undefined && { resyncEvery }),
+    ...(timeout !== undefined && { timeout }),
+    retry: {
+      ...(first !== undefined && { first }),
+      ...(longest !== undefined && { longest }),
+      ...(attempts !== undefined && { attempts }),
+    },
+    ...(limits?.runs !== undefined && { limits: { runs: limits.runs } }),
   };
 }
 

@@ -30,7 +30,7 @@ import { type CallHook, hookedController } from "./metacontroller/hooked-control
 import type { MetacontrollerHooks } from "./metacontroller/hooks.ts";
 import { cacheTarget } from "./targets/cache-target.ts";
 import { targetOf, type TargetRules } from "./targets/target.ts";
-import type { WebhookFunction } from "./webhook-function.ts";
+import { definitionOf, type WebhookFunction } from "./webhook-function.ts";
 
 /** The resources that the workers of all functions share. */
 export interface WorkerResources extends WorkerProcess {
@@ -128,33 +128,6 @@ function callingParts(fn: WebhookFunction, parts: WorkerResources): CallResource
       secretsTtl,
     ),
     target: targetCache(fn, parts),
-  };
-}
-
-function definitionOf({
-  controller: name,
-  for: resource,
-  owns,
-  related,
-  copies,
-  runSettings,
-}: WebhookFunction) {
-  const { resyncEvery, timeout, retry = {}, limits } = runSettings;
-  const { first, longest, attempts } = retry;
-  return {
-    name,
-    for: resource,
-    owns,
-    watches: related,
-    copies,
-    ...(resyncEvery !== undefined && { resyncEvery }),
-    ...(timeout !== undefined && { timeout }),
-    retry: {
-      ...(first !== undefined && { first }),
-      ...(longest !== undefined && { longest }),
-      ...(attempts !== undefined && { attempts }),
-    },
-    ...(limits?.runs !== undefined && { limits: { runs: limits.runs } }),
   };
 }
 
