@@ -48,6 +48,7 @@ it("takes what is declared, and the rest as it is usual", () => {
     ...runSettings,
     scaling: { min: 0 },
     copies: true,
+    copiesFor: "1h",
     webhook: { service: { name: "a", port: 81 }, path: "/x", finalizes: true },
   });
   expect(declared.fn).toMatchObject({
@@ -58,6 +59,7 @@ it("takes what is declared, and the rest as it is usual", () => {
     path: "/x",
     finalizes: true,
     copies: true,
+    copiesFor: "1h",
   });
 });
 
@@ -122,6 +124,7 @@ it("calls a function as it was permitted to its author", () => {
 
 it.each([
   [{ timeout: "0s" }, /timeout is zero/],
+  [{ copiesFor: "25h" }, /copiesFor is 25h; at most 24h/],
   [{ resyncEvery: "0s" }, /resyncEvery is zero/],
   [{ retry: { first: "10m", longest: "1m" } }, /retry\.longest \(1m\) is below retry\.first/],
 ])("reports settings that no controller can have, and calls the other functions: %j", (spec, problem) => {

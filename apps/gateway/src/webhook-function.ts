@@ -40,6 +40,7 @@ export interface WebhookFunction {
   readonly related: readonly RelatedKind[];
   /** True if runs may get cached objects, and leave them for the next run. */
   readonly copies: boolean;
+  readonly copiesFor: ReconcileFunctionSpec["copiesFor"];
   /** True if changes of other kinds, or events from outside the cluster, wake its keys. */
   readonly isWokenByOthers: boolean;
   /** Calls at once. */
@@ -144,6 +145,7 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     owns: declaresChildren(webhook) ? (spec.owns ?? []).map(ownedKind) : [],
     related: (spec.watches ?? []).flatMap(relatedKind),
     copies: spec.copies ?? false,
+    copiesFor: spec.copiesFor,
     isWokenByOthers: [spec.owns, spec.watches, spec.hooks].some((those = []) => those.length > 0),
     concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
     runSettings: { resyncEvery, timeout, retry, limits },
@@ -159,6 +161,7 @@ export function definitionOf({
   owns,
   related,
   copies,
+  copiesFor,
   runSettings,
 }: WebhookFunction) {
   const { resyncEvery, timeout, retry = {}, limits } = runSettings;
@@ -169,6 +172,7 @@ export function definitionOf({
     owns,
     watches: related,
     copies,
+    ...(copiesFor !== undefined && { copiesFor }),
     ...(resyncEvery !== undefined && { resyncEvery }),
     ...(timeout !== undefined && { timeout }),
     retry: {

@@ -76,7 +76,7 @@ lists-4: lists are left by a run that began on another server
 + if cachedLists ~= '' and
 
 lists-1: lists are left for ever
-- , cachedLists, 'PX', cachedObjectTtl)
+- , cachedLists, 'PX', keepFor)
 + , lists)
 
 ledger/scripts/settle.lua

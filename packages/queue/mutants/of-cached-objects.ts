@@ -110,7 +110,7 @@ object-8: a cached object is left by a run that failed
 +     redis.call('SET'
 
 object-8: a cached object is left for ever
-- , cachedObject, 'PX', cachedObjectTtl)
+- , cachedObject, 'PX', keepFor)
 + , cachedObject)
 
 object-3: the version that a run read does not count

@@ -49,6 +49,7 @@ export const greetings: WebhookFunction = {
   owns: [],
   related: [],
   copies: false,
+  copiesFor: undefined,
   isWokenByOthers: false,
   concurrency: 8,
   for: Greeting,

@@ -21,6 +21,7 @@ export const siteController = (onRun: (key: ObjectKey) => void = () => undefined
   composeController({
     for: Site,
     copies: true,
+    copiesFor: "10m",
     owns: [configMap, serviceAccount, service, deployment].map((ref) => ({
       kind: kindOf(ref),
       copies: true,

@@ -45,6 +45,7 @@ describe("a controller", () => {
     expect(controller).toMatchObject({
       name: "buckets.s3.example.com",
       copies: false,
+      copiesFor: 10_000,
       concurrency: 8,
       resyncEvery: 36_000_000,
       timeout: 60_000,
@@ -155,6 +156,8 @@ describe("a controller", () => {
     [{ concurrency: Infinity }, "concurrency is Infinity; give a whole number"],
     [{ concurrency: 1e308 }, "give a whole number"],
     [{ resyncEvery: "0s" }, "resyncEvery is zero; give a duration above it"],
+    [{ copiesFor: "0s" }, "copiesFor is zero; give a duration above it"],
+    [{ copiesFor: "25h" }, "copiesFor is 25h; at most 24h is possible"],
     [{ resyncEvery: "0.4ms" }, "resyncEvery is zero"],
     [{ resyncEvery: "5" }, 'resyncEvery is wrong: "5" has no unit. Write "5s"'],
     [{ resyncEvery: "25d" }, "longer than 24 days"],

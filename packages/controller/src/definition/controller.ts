@@ -1,5 +1,5 @@
 import type { Compose } from "./children.ts";
-import type { Duration, Milliseconds } from "../duration.ts";
+import { type Duration, type Milliseconds, parseDuration } from "../duration.ts";
 import { InvalidControllerError, positiveDuration, positiveInteger } from "./invalid-controller.ts";
 import type { NoUnknownFields } from "./known-fields.ts";
 import type { ReconcileContext, ReconcileResult } from "./reconcile-context.ts";
@@ -16,14 +16,20 @@ export interface ControllerDefinition<R extends Resource> {
   /** Which objects it handles, and which changes wake them. Default: all objects, all changes except of status. */
   readonly only?: Predicates;
   /**
-   * If true, a run that a change of its object has caused, or that starts within 10 s after a run that was done or
+   * If true, a run that a change of its object has caused, or that starts within `copiesFor` after a run that was done or
    * waits, may get a copy of the object with the claim, and need not read it from the API server. Guaranteed: the copy
    * is at least as new as every change that has woken the key, and as everything that runs of this key have read, or
    * written with a client under `guard`. It may lack later changes by other clients: a write that carries its version
    * is then refused, as in every controller with a cache, and the next run reads live. Redis holds copies of changed
-   * objects until their runs, and for 10 s after them. Default: every run reads live.
+   * objects until their runs, and for `copiesFor` after them. Default: every run reads live.
    */
   readonly copies?: boolean;
+  /**
+   * How long Redis keeps what a run has read, for the next run: its object (`copies`) and its lists (`owns[].copies`), at
+   * most 16 KiB and 64 KiB for a key. Default `10s`, which is for the runs that follow from its own writes; at most `24h`.
+   * With more than the time between two resyncs, a resync reads nothing either, as with the cache of controller-runtime.
+   */
+  readonly copiesFor?: Duration;
   /** Kinds of which it creates objects. */
   readonly owns?: readonly OwnedKind[];
   /** Other kinds: a change of one of their objects wakes the objects that it affects. */
@@ -61,6 +67,7 @@ export interface Controller<R extends Resource = Resource> {
   readonly for: R;
   readonly only: Predicates;
   readonly copies: boolean;
+  readonly copiesFor: Milliseconds;
   readonly owns: readonly OwnedKind[];
   readonly watches: readonly WatchedKind[];
   readonly resyncEvery: Milliseconds;
@@ -84,7 +91,12 @@ export const controllerNamePattern = /^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/;
 const maxConcurrency = 10_000;
 
 /** Defaults of a controller's definition. */
-export const defaultRunSettings = { resyncEvery: "10h", concurrency: 8, timeout: "60s" } as const;
+export const defaultRunSettings = {
+  resyncEvery: "10h",
+  concurrency: 8,
+  timeout: "60s",
+  copiesFor: "10s",
+} as const;
 
 /** A definition with a reconcile that returns only known fields of the kind; `Result` is inferred from it. */
 export type CheckedDefinition<R extends Resource, Result> = Omit<ControllerDefinition<R>, "reconcile"> & {
@@ -115,6 +127,7 @@ export function defineController<R extends Resource>(definition: ControllerDefin
 export function controllerFrom<R extends Resource>(definition: ControllerDefinition<R>): Controller<R> {
   const {
     for: resource,
+    copiesFor = defaultRunSettings.copiesFor,
     concurrency = defaultRunSettings.concurrency,
     resyncEvery = defaultRunSettings.resyncEvery,
     timeout = defaultRunSettings.timeout,
@@ -132,6 +145,7 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
     for: resource,
     only: definition.only ?? {},
     copies: definition.copies ?? false,
+    copiesFor: checkedCopiesFor(name, copiesFor),
     owns: checkedOwns(name, definition.owns ?? []),
     watches: checkedWatches(name, definition.watches ?? []),
     concurrency: positiveInteger(name, "concurrency", concurrency, maxConcurrency),
@@ -154,3 +168,16 @@ export const fieldManagerOf = (controller: string): string => `drover.dev/${cont
 
 /** The finalizer of the objects of a controller that defines `finalize`. */
 export const finalizerOf = (controller: string): string => `drover.dev/${controller}`;
+
+/** Copies use memory of Redis: longer than a day they are of no use. */
+const longestCopies = "24h";
+
+function checkedCopiesFor(controller: string, copiesFor: Duration): Milliseconds {
+  const ms = positiveDuration(controller, "copiesFor", copiesFor);
+  if (ms <= parseDuration(longestCopies)) return ms;
+  throw new InvalidControllerError(
+    controller,
+    "copiesFor",
+    `is ${copiesFor}; at most ${longestCopies} is possible.`,
+  );
+}

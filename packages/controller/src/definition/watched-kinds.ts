@@ -11,10 +11,10 @@ export type Kind = Pick<Resource, "group" | "version" | "kind" | "plural" | "sco
 export interface OwnedKind extends Predicates {
   readonly kind: Kind;
   /**
-   * If true, a run that starts within 10 s after a run that was done or waits gets that run's lists, with its writes
-   * under `guard` and all changes since, so that `client.find` need not ask the API server. Guaranteed: the lists
-   * contain every change that woke the key, and every write of its runs. If `changed` is given, other fields of an
-   * object may be older. In case of doubt a run lists live. During these 10 s Redis holds up to 64 KiB of lists for a
+   * If true, a run that starts within `copiesFor` (10 s) after a run that was done or waits gets that run's lists, with
+   * its writes under `guard` and all changes since, so that `client.find` need not ask the API server. Guaranteed: the
+   * lists contain every change that woke the key, and every write of its runs. If `changed` is given, other fields of an
+   * object may be older. In case of doubt a run lists live. During this time Redis holds up to 64 KiB of lists for a
    * key. Default: every run lists live.
    */
   readonly copies?: boolean;

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { Controller } from "../definition/controller.ts";
+import { type Controller, defaultRunSettings } from "../definition/controller.ts";
+import { formatDuration, parseDuration } from "../duration.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { Kind } from "../definition/watched-kinds.ts";
 import { type ReconcileFunctionSpec, ReconcileFunction } from "./reconcile-function.ts";
@@ -15,7 +16,7 @@ export interface ReconcileFunctionManifest {
 /** The part of a ReconcileFunction that the controller code does not define: its deployment. */
 export type FunctionDeployment = Omit<
   z.input<(typeof ReconcileFunction)["spec"]>,
-  "for" | "owns" | "watches" | "copies"
+  "for" | "owns" | "watches" | "copies" | "copiesFor"
 >;
 
 /**
@@ -23,7 +24,7 @@ export type FunctionDeployment = Omit<
  * @throws ZodError for an invalid deployment.
  */
 export function reconcileFunctionOf<R extends Resource>(
-  { name, for: resource, only, owns, watches, copies }: Controller<R>,
+  { name, for: resource, only, owns, watches, copies, copiesFor }: Controller<R>,
   deployment: FunctionDeployment = {},
 ): ReconcileFunctionManifest {
   const spec = ReconcileFunction.spec.parse({
@@ -37,6 +38,9 @@ export function reconcileFunctionOf<R extends Resource>(
       })),
     }),
     ...(copies && { copies }),
+    ...(copiesFor !== parseDuration(defaultRunSettings.copiesFor) && {
+      copiesFor: formatDuration(copiesFor),
+    }),
     ...deployment,
   });
   return {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { durationSchema } from "../duration.ts";
 import { hookDeclaration } from "./hook-declaration.ts";
 import {
   containerDeclaration,
@@ -70,6 +71,9 @@ export const ReconcileFunction = defineResource({
             "Runs may get a copy of their object from the watch or from the last run, if it is at least as new as all " +
             "that runs have read or written. Left out: they read it live.",
         }),
+      copiesFor: durationSchema.optional().meta({
+        description: "How long what a run has read is kept for the next run. Default 10s, at most 24h.",
+      }),
       campaign: campaign.optional().meta({
         description: "Reconcile every object once more, for example after a bug was fixed.",
       }),

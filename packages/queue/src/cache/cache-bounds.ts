@@ -11,7 +11,7 @@ export const maxListingAge: Milliseconds = 50_000;
  */
 export const maxCachedObjectBytes = 67_108_864;
 
-/** How long the object and the lists that a run left are kept. */
+/** How long the object and the lists that a run left are kept, unless it gives another time. */
 export const cachedObjectTtl: Milliseconds = 10_000;
 
 /** Maximum bytes of a key's deltas; with more, the next run lists live. */

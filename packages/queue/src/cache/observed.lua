@@ -17,12 +17,12 @@ local function recordObserved(e, ranHere)
   end
   if ranHere then e.f.observedIn = control.incarnation end
   if cachedLists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
-    redis.call('SET', P .. ':lists:' .. e.key, cachedLists, 'PX', cachedObjectTtl)
+    redis.call('SET', P .. ':lists:' .. e.key, cachedLists, 'PX', keepFor)
     e.f.leftLists = 1
   end
   if cachedObject == '' or e.f[known] ~= observedVersion or not isDecimal(observedVersion) then return end
   if verdict == 'done' or verdict == 'wait' then
-    redis.call('SET', P .. ':object:' .. e.key, cachedObject, 'PX', cachedObjectTtl)
+    redis.call('SET', P .. ':object:' .. e.key, cachedObject, 'PX', keepFor)
     e.f.leftObject = 1
   end
 end

@@ -147,6 +147,17 @@ it("a cached object and lists that a run leaves go away after ten seconds, and t
   expect([claim.cachedObject, claim.cachedLists]).toEqual([undefined, undefined]);
 });
 
+it("a cached object and lists that a run leaves are kept as long as the run says", async () => {
+  await t.wakeAndClaim(key, "t", { uid: "u1", resourceVersion: "1" });
+  const seen = { kind: "buckets", uid: "u1", resourceVersion: "1" };
+  const observed = { ...seen, cachedObject: "{}", cachedLists: "[]", keepFor: 3_600_000 };
+  await t.ledger.settle(key, "t", { kind: "wait", after: 1, observed });
+  for (const name of [`${at.prefix}:object:${key}`, `${at.prefix}:lists:${key}`]) {
+    expect(await at.redis.pttl(name)).toBeGreaterThan(3_000_000);
+    expect(await at.redis.pttl(name)).toBeLessThanOrEqual(3_600_000);
+  }
+});
+
 it("passes over what somebody else put into a list of keys", async () => {
   await t.wakeAndRun(key, { kind: "terminal", error: "no" });
   await at.redis.zadd(`${at.prefix}:parked`, 1, "a/b/c", 2, "");

@@ -22,6 +22,7 @@ import type { LedgerScript } from "./ledger-script.ts";
 import { ledgerScripts } from "./ledger-scripts.ts";
 import { maxListItems } from "../redis/lua/script-bounds.ts";
 import { subscribe } from "../redis/subscribe.ts";
+import { cachedObjectTtl } from "../cache/cache-bounds.ts";
 import type { Arrival, PauseScope, RunOutcome } from "../work-queue/work-queue.ts";
 
 export interface RedisLedgerOptions extends LedgerDurations, LedgerEnvironment {
@@ -260,6 +261,7 @@ function outcomeArguments(
   | "observedVersion"
   | "cachedObject"
   | "cachedLists"
+  | "keepFor"
 > {
   const {
     kind = "",
@@ -267,6 +269,7 @@ function outcomeArguments(
     resourceVersion = "",
     cachedObject = "",
     cachedLists = "",
+    keepFor = cachedObjectTtl,
   } = outcome.observed ?? {};
   const after = "after" in outcome ? outcome.after : undefined;
   return {
@@ -279,6 +282,7 @@ function outcomeArguments(
     observedVersion: resourceVersion,
     cachedObject,
     cachedLists,
+    keepFor: Math.ceil(keepFor),
   };
 }
 

@@ -53,10 +53,12 @@ describe("forgetting", () => {
     expect(await ledger.settle(key, "t", done)).toEqual({ kind: "stale" });
     expect(ledger.backup().entries.size).toBe(0);
   });
-  it("keeps a cached object and lists that a run leaves for ten seconds", async () => {
-    for (const [ms, cachedObject, cachedLists] of [
-      [9_999, "{}", { stored: "[]", deltas: ["n"] }],
-      [10_000, undefined, undefined],
+  it("keeps a cached object and lists that a run leaves for ten seconds, or as long as it says", async () => {
+    for (const [ms, keepFor, cachedObject, cachedLists] of [
+      [9_999, undefined, "{}", { stored: "[]", deltas: ["n"] }],
+      [10_000, undefined, undefined, undefined],
+      [10_000, 20_000, "{}", { stored: "[]", deltas: ["n"] }],
+      [20_000, 20_000, undefined, undefined],
     ] as const) {
       const age = { ms: 5_000 };
       let now = 1_000_000;
@@ -71,6 +73,7 @@ describe("forgetting", () => {
         resourceVersion: "1",
         cachedObject: "{}",
         cachedLists: "[]",
+        ...(keepFor !== undefined && { keepFor }),
       };
       await ledger.settle(key, "t", { kind: "done", observed });
       age.ms += ms;

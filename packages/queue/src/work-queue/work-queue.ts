@@ -52,6 +52,8 @@ export interface ObservedVersion {
   readonly cachedObject?: string;
   /** The run's lists of other kinds, as JSON, to be kept as well. Wakes add the changes since (`Wake.delta`). */
   readonly cachedLists?: string;
+  /** How long both are kept, ms. Default: `cachedObjectTtl`. */
+  readonly keepFor?: Milliseconds;
 }
 
 /** The data of a claimed run, for the worker that owns it. */

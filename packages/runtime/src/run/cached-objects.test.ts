@@ -117,6 +117,14 @@ it.each<[string, Definition]>([
   expect((await runOf(definition)).observed).not.toHaveProperty("cachedObject");
 });
 
+it("what a run leaves is kept as long as its controller says, for a run of any cause", async () => {
+  const { observed } = await runOf({ copies: true, copiesFor: "1h" });
+  expect(observed).toMatchObject({ keepFor: 3_600_000 });
+  expect(observed).toHaveProperty("cachedObject");
+  const usual = await runOf({ copies: true, owns });
+  expect(usual.observed).toMatchObject({ keepFor: 10_000 });
+});
+
 it("no cached object is stored if the next wake of the key carries one", async () => {
   expect((await runOf({ copies: true })).observed).not.toHaveProperty("cachedObject");
 });

@@ -94,7 +94,12 @@ export async function reconcileOnce<R extends Resource>(
     const observed = reader.observed(options.controller.copies && mayNeedCachedObject(options, outcome));
     if (observed === undefined) return outcome;
     const cachedLists = cache?.text();
-    return { ...outcome, observed: { ...observed, ...(cachedLists !== undefined && { cachedLists }) } };
+    if (observed.cachedObject === undefined && cachedLists === undefined) return { ...outcome, observed };
+    const keepFor = options.controller.copiesFor;
+    return {
+      ...outcome,
+      observed: { ...observed, keepFor, ...(cachedLists !== undefined && { cachedLists }) },
+    };
   } catch (error) {
     // No status can report these: the object could not be read, or the API server is not available.
     const { outcome } = outcomeOfError(error, abortReason(run));
@@ -104,14 +109,16 @@ export async function reconcileOnce<R extends Resource>(
 }
 
 /**
- * True if the key may soon be woken by something that brings no cached object: a change of another kind, or a timer that
- * ends soon.
+ * True if the key may be woken within `copiesFor` by something that brings no cached object: a change of another kind, a
+ * timer, or a campaign if the copies are kept for longer than usual.
  */
 function mayNeedCachedObject<R extends Resource>(
-  { controller: { owns, watches }, isWokenByOthers = owns.length + watches.length > 0 }: ReconcileOptions<R>,
+  { controller, isWokenByOthers }: ReconcileOptions<R>,
   outcome: RunOutcome,
 ): boolean {
-  return isWokenByOthers || ("after" in outcome && outcome.after < cachedObjectTtl);
+  const { owns, watches, copiesFor } = controller;
+  const byOthers = isWokenByOthers ?? owns.length + watches.length > 0;
+  return byOthers || copiesFor > cachedObjectTtl || ("after" in outcome && outcome.after < copiesFor);
 }
 
 /** The run's cached objects of the kinds that it owns with `copies`; undefined if it has no such kind. */

@@ -8,7 +8,8 @@
 -- - `next`: the token under which the worker can run another key at once, as `version` of the function, or empty. If
 --   no key is due, the slot is advertised under it for `worker`, unless that is empty. `askedAt`: when, by its clock.
 -- - `observedKind`, `observedUid`, `observedVersion`: the version of its own object that the run has read or written
---   last. `cachedObject`, `cachedLists`: the object and the lists that it leaves. Empty if it reports none.
+--   last. `cachedObject`, `cachedLists`: the object and the lists that it leaves. Empty if it reports none. `keepFor`:
+--   how long these are kept, ms.
 --
 -- Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or
 -- -1; `chained` is a leased key, or `{}`.

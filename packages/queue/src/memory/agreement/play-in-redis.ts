@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 import { goneKeyTtl } from "../../ledger/ledger.ts";
 import { cachedObjectTtl } from "../../cache/cache-bounds.ts";
+import { keptFor } from "./random-calls.ts";
 import { openRedisLedger } from "../../ledger/redis-ledger.ts";
 import {
   type PlayedAnswer,
@@ -50,7 +51,7 @@ async function expiringIn(redis: Redis): Promise<Readonly<Record<string, number>
     names.flatMap((name, i) => {
       const ms = left[i] ?? -1;
       // Little of the lifetime has passed: a sequence takes some milliseconds.
-      const asked = [goneKeyTtl, cachedObjectTtl].find((time) => ms > time / 2 && ms <= time);
+      const asked = [goneKeyTtl, cachedObjectTtl, keptFor].find((time) => ms > time / 2 && ms <= time);
       return ms < 0 ? [] : [[name.slice(prefix.length + 1), asked ?? ms]];
     }),
   );

@@ -14,6 +14,9 @@ import type {
 /** The durations of the ledgers on which random calls are made. */
 export const times = { lease: 6_000, recoveryWindow: 1_000 };
 
+/** How long some runs have what they leave kept, ms. Not near `cachedObjectTtl` and `goneKeyTtl`. */
+export const keptFor = 7_200_000;
+
 /** `nth` counts claims or jobs backwards: 0 is the latest. A made-up one is used if there are not as many. */
 export type RandomCall =
   | { readonly call: "wake"; readonly wakes: readonly Wake[]; readonly force: boolean }
@@ -106,6 +109,7 @@ const observed: fc.Arbitrary<ObservedVersion> = fc.record(
     ),
     cachedObject: fc.constantFrom('{"left":1}', '{"left":2}'),
     cachedLists: fc.constantFrom("l1", "l2"),
+    keepFor: fc.constant(keptFor),
   },
   { requiredKeys: ["kind", "uid", "resourceVersion"] },
 );

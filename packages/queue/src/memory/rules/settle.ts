@@ -134,7 +134,7 @@ function recordObserved(
   }
   if (ranHere) entry.observedIn = data.incarnation;
   if (!(kind === "done" || kind === "wait")) return;
-  const until = expiryTime + cachedObjectTtl;
+  const until = expiryTime + (observed.keepFor ?? cachedObjectTtl);
   if (observed.cachedLists !== undefined && ranHere) {
     data.cachedLists.delete(entry.key);
     data.cachedLists.set(entry.key, { stored: observed.cachedLists, until });
