@@ -49,6 +49,7 @@ const mayImport = {
   kube: ["controller", "json", "timers"],
   sandbox: ["json", "listener"],
   workloads: ["controller", "json", "kube"],
+  calls: ["compose", "controller", "json", "kube", "queue", "timers", "webhook"],
   runtime: ["controller", "json", "kube", "listener", "queue", "timers", "webhook"],
   bridge: ["controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
   testing: [
@@ -73,6 +74,7 @@ const mayImport = {
   "load-balancer": ["aws", "controller", "external", "kube", "runtime"],
   "s3-bucket": ["aws", "controller", "external", "json", "kube", "runtime"],
   cli: [
+    "calls",
     "compose",
     "controller",
     "deployer",
@@ -82,10 +84,11 @@ const mayImport = {
     "runtime",
     "testing",
     "testing/fault-proxy",
+    "webhook",
   ],
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
   deployer: ["controller", "kube", "queue", "runtime", "timers"],
-  gateway: ["compose", "controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
+  gateway: ["calls", "controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
   demo: ["controller", "kube", "local-servers", "process-kubelet", "queue", "runtime", "s3-bucket", "timers"],
   "sandbox-server": ["runtime", "sandbox"],
   "client-go-queue": ["local-servers"],

@@ -3,7 +3,7 @@ import { openAdmission, type PublicServer, servePublicly } from "@drover/runtime
 import type { HttpBindings } from "@hono/node-server";
 import type { Hono } from "hono";
 import { Agent, createServer, request } from "node:http";
-import { post } from "../../apps/gateway/src/calls/post.ts";
+import { post } from "../../packages/calls/src/post.ts";
 import { listen as listenOn } from "../harness/listen.ts";
 import type { Sent } from "./sent.ts";
 

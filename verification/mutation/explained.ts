@@ -49,7 +49,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Each letter is still replaced by another one of the alphabet: the shift is 13 in place of 1.",
   },
   {
-    file: "apps/gateway/src/calls/post.ts",
+    file: "packages/calls/src/post.ts",
     original: 'url.port === ""',
     replacement: "false",
     reason: "Node takes port 0 for the protocol's own.",
@@ -98,7 +98,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Only the second item is used, and neither list has one.",
   },
   {
-    file: "apps/gateway/src/calls/call-function.ts",
+    file: "packages/calls/src/call-function.ts",
     original: "performance.now() < end",
     replacement: "performance.now() <= end",
     reason: "In the very instant in which the time is over, one more try may be made or not.",
@@ -249,7 +249,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Of a new entry: it is taken, which clears this, before anything reads it.",
   },
   {
-    file: "apps/gateway/src/calls/post.ts",
+    file: "packages/calls/src/post.ts",
     original: String.raw`/^\[(.*)\]$/`,
     replacement: String.raw`/\[(.*)\]$/`,
     reason: "A host's name has a bracket nowhere but around an address.",

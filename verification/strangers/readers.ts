@@ -13,7 +13,7 @@ import {
   receiveCall,
   signMessage,
 } from "@drover/webhook";
-import { successOf } from "../../apps/gateway/src/calls/interpret.ts";
+import { successOf } from "../../packages/calls/src/interpret.ts";
 import { bearer } from "../../packages/bridge/src/hooks/verification/bearer.ts";
 import { parseBody, refuseType } from "../../packages/bridge/src/hooks/event-body.ts";
 import { hmac } from "../../packages/bridge/src/hooks/verification/hmac.ts";

@@ -1,10 +1,10 @@
 import { queueOf, silentLog } from "@drover/controller";
 import { TenantRedisError } from "@drover/runtime";
 import { expect, it, vi } from "vitest";
-import { audienceOf } from "./calls/call-function.ts";
-import { greetings } from "./calls/calling.fixture.ts";
+import { audienceOf } from "@drover/calls";
+import { greetings } from "../../../packages/calls/src/calling.fixture.ts";
 import { openGateway } from "./gateway.ts";
-import type { WebhookFunction } from "./webhook-function.ts";
+import type { WebhookFunction } from "@drover/calls";
 import type { FunctionWorker, WorkerResources } from "./work-function.ts";
 
 const functionOf = (name: string, revision: number): WebhookFunction => ({

@@ -2,8 +2,8 @@ import type { Milliseconds } from "@drover/controller";
 import type { WorkQueue } from "@drover/queue";
 import { TenantRedisError } from "@drover/runtime";
 import type { Audience, CachedSecrets } from "@drover/webhook";
-import { audienceOf } from "./calls/call-function.ts";
-import type { WebhookFunction } from "./webhook-function.ts";
+import { audienceOf } from "@drover/calls";
+import type { WebhookFunction } from "@drover/calls";
 import { type FunctionWorker, workFunction, type WorkerResources } from "./work-function.ts";
 
 /** Processes the keys of all functions that are called over HTTP. */

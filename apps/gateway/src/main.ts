@@ -28,12 +28,12 @@ import {
   throttledWarnings,
 } from "@drover/runtime";
 import { completionApp } from "./completions/completion-app.ts";
-import { pendingRuns } from "./completions/pending-runs.ts";
+import { pendingRuns } from "@drover/calls";
 import { gatewayConfig, type GatewaySettings } from "./config.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { type CallMetrics, callMetrics } from "./gateway-metrics.ts";
 import { checkQueues } from "./check-queues.ts";
-import { selectWebhookFunctions } from "./webhook-function.ts";
+import { selectWebhookFunctions } from "./select-webhook-functions.ts";
 
 const pingTimeout = 1_000;
 const warningInterval = 10_000;

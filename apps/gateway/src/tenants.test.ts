@@ -4,13 +4,13 @@ import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } fr
 import { declaredFunctions, openRegistry, openTenantRedis, type TenantRedis } from "@drover/runtime";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { sandboxOfFile } from "../../../packages/testing/src/sandbox.fixture.ts";
-import { audienceOf } from "./calls/call-function.ts";
-import { pendingRuns } from "./completions/pending-runs.ts";
+import { audienceOf } from "@drover/calls";
+import { pendingRuns } from "@drover/calls";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { callMetrics } from "./gateway-metrics.ts";
 import { parseNetworks } from "./targets/addresses.ts";
 import { checkQueues } from "./check-queues.ts";
-import { selectWebhookFunctions } from "./webhook-function.ts";
+import { selectWebhookFunctions } from "./select-webhook-functions.ts";
 
 const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
 const namespaces = ["a", "b", "c"] as const;

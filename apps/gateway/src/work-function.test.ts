@@ -13,12 +13,12 @@ import {
   secret,
   startTestFunction,
   type TestFunction,
-} from "./calls/calling.fixture.ts";
-import { pendingRuns } from "./completions/pending-runs.ts";
+} from "../../../packages/calls/src/calling.fixture.ts";
+import { pendingRuns } from "@drover/calls";
 import { callMetrics } from "./gateway-metrics.ts";
 import { parseNetworks } from "./targets/addresses.ts";
 import { parseAllowed } from "./targets/allowed-urls.ts";
-import type { WebhookFunction } from "./webhook-function.ts";
+import type { WebhookFunction } from "@drover/calls";
 import { type FunctionWorker, workFunction } from "./work-function.ts";
 
 const ref = refOf(Greeting);

@@ -10,7 +10,7 @@ import {
 import { openHooksInUse, usualLimits } from "../../../packages/bridge/src/hooks/hooks-in-use.ts";
 import { findByName } from "../../../packages/bridge/src/hooks/named-keys.ts";
 import { eventTaker } from "../../../packages/bridge/src/hooks/take-event.ts";
-import { calling, secret } from "../../../apps/gateway/src/calls/calling.fixture.ts";
+import { calling, secret } from "../../../packages/calls/src/calling.fixture.ts";
 import { completionApp } from "../../../apps/gateway/src/completions/completion-app.ts";
 
 export { secret };

@@ -14,9 +14,9 @@ import {
 } from "@drover/webhook";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { otherSecret, secret, secretsFrom } from "../calls/calling.fixture.ts";
+import { otherSecret, secret, secretsFrom } from "../../../../packages/calls/src/calling.fixture.ts";
 import { completionApp } from "./completion-app.ts";
-import { pendingRuns } from "./pending-runs.ts";
+import { pendingRuns } from "@drover/calls";
 
 const audience = { name: "web/greetings", uid: "f-1" };
 const neighbour = { name: "web/others", uid: "f-2" };

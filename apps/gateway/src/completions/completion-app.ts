@@ -2,8 +2,8 @@ import { type Admission, receiveMessage, refusalResponse, refuseForm } from "@dr
 import { type Completion, MessageRefusedError, readSignatureHeaders } from "@drover/webhook";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
-import { maxAnswerBytes } from "../calls/call-function.ts";
-import type { CompletionOutcome } from "./pending-runs.ts";
+import { maxAnswerBytes } from "@drover/calls";
+import type { CompletionOutcome } from "@drover/calls";
 import { receiveCompletion, type SecretsLookup } from "./received-completion.ts";
 
 export interface CompletionAppOptions {

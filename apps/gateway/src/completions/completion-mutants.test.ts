@@ -10,8 +10,8 @@ import {
   type SignedMessage,
 } from "../../../../packages/webhook/src/testing/mutants.ts";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
-import { otherSecret, secret, secretsFrom } from "../calls/calling.fixture.ts";
-import { pendingRuns } from "./pending-runs.ts";
+import { otherSecret, secret, secretsFrom } from "../../../../packages/calls/src/calling.fixture.ts";
+import { pendingRuns } from "@drover/calls";
 import { receiveCompletion } from "./received-completion.ts";
 
 const audience = { name: "web/greetings", uid: "f-1" };

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { cacheTarget } from "./cache-target.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "@drover/calls";
 
 const at = (address: string): Target => ({ url: new URL("http://web.example.com/"), address });
 const { signal } = new AbortController();

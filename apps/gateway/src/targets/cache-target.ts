@@ -1,5 +1,5 @@
+import type { Target } from "@drover/calls";
 import type { Milliseconds } from "@drover/controller";
-import type { Target } from "./target.ts";
 
 /** A Service keeps its address as long as it exists. A new Service of the same name is found after this time. */
 const targetTtl: Milliseconds = 5_000;

@@ -1,22 +1,11 @@
+import { type Target, TargetError, type WebhookFunction } from "@drover/calls";
 import { objectKey } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { z } from "zod";
-import type { WebhookFunction } from "../webhook-function.ts";
 import { isNonServiceAddress, isPublic, type Networks } from "./addresses.ts";
 import { type AllowedUrl, allowedUrl, UrlRefusedError } from "./allowed-urls.ts";
-
-/** The URL of a function, and the address that was checked and is connected to. */
-export interface Target {
-  readonly url: URL;
-  readonly address: string;
-}
-
-/** A function cannot be called at its address. The message has the remedy. */
-export class TargetError extends Error {
-  override readonly name = "TargetError";
-}
 
 export interface TargetRules {
   readonly client: Pick<KubeClient, "get">;

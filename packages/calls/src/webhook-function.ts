@@ -14,7 +14,7 @@ import {
   defaultScaling,
   webhookProblem,
 } from "@drover/controller";
-import type { DeclaredFunction, Permits } from "@drover/runtime";
+import type { KubeObject } from "@drover/kube";
 import { z } from "zod";
 import { type MetacontrollerHooks, metacontrollerHooks } from "./metacontroller/hooks.ts";
 
@@ -52,73 +52,42 @@ export interface WebhookFunction {
   readonly revision: number;
 }
 
-/** The functions to call, and for each one that cannot be called a problem with its remedy, by key. */
-export interface WebhookFunctions {
-  readonly functions: readonly WebhookFunction[];
-  readonly problems: ReadonlyMap<string, string>;
-}
+type FunctionObject = Pick<KubeObject, "metadata"> & { readonly status?: unknown };
 
 /**
- * Selects, from all declared functions, those that are called over HTTP and are available now.
- * @param permits undefined if every author is trusted.
+ * The function of a ReconcileFunction, or why it cannot be called and what to do about it.
+ *
+ * @param object its metadata, and its status, which has the number of Pods that are ready.
  */
-export function selectWebhookFunctions(
-  declared: readonly DeclaredFunction[],
-  permits: Pick<Permits, "allows"> | undefined,
-): WebhookFunctions {
-  const functions: WebhookFunction[] = [];
-  const problems = new Map<string, string>();
-  for (const each of declared) {
-    if (each.spec?.delivery !== "webhook") continue;
-    const problem = controllerNamePattern.test(each.object.metadata.name)
-      ? webhookProblem(each.spec)
-      : nameTooLong;
-    if (problem !== undefined) problems.set(each.key, problem);
-    else if (permits?.allows(each.object, each.spec, "called") === false)
-      problems.set(each.key, notPermitted);
-    else if (isAvailable(each)) {
-      const fn = webhookFunction(each, each.spec);
-      const invalid = definitionProblem(fn);
-      if (invalid === undefined) functions.push(fn);
-      else problems.set(each.key, invalid);
-    }
-  }
-  return { functions, problems };
-}
-
-/** What a definition in code would be refused for, such as a timeout of zero; undefined if it is valid. */
-function definitionProblem(fn: WebhookFunction): string | undefined {
+export function readWebhookFunction(
+  object: FunctionObject,
+  spec: ReconcileFunctionSpec,
+): { readonly ok: true; readonly fn: WebhookFunction } | { readonly ok: false; readonly problem: string } {
+  const problem = controllerNamePattern.test(object.metadata.name) ? webhookProblem(spec) : nameTooLong;
+  if (problem !== undefined) return { ok: false, problem };
+  const fn = webhookFunction(object, spec);
   try {
+    // A definition in code would be refused for the same, such as a timeout of zero.
     controllerFrom({ ...definitionOf(fn), reconcile: () => Promise.resolve(undefined) });
-    return undefined;
+    return { ok: true, fn };
   } catch (error) {
-    if (error instanceof InvalidControllerError) return error.message;
+    if (error instanceof InvalidControllerError) return { ok: false, problem: error.message };
     throw error;
   }
 }
 
 const nameTooLong =
   "Its name is also its controller's, which has 63 characters at most. Give it another name.";
-const notPermitted = "The deployer has not permitted it as it is now. Its Ready condition has the reason.";
 
 const podsSchema = z.looseObject({ readyReplicas: z.number().default(0) });
 
-/**
- * True if the function is not paused and has a Pod that is ready. While it has none, its keys stay in the queue and count
- * as due, which makes the deployer scale it up. A function without `container` is run by its author, and is assumed to
- * be available.
- */
-function isAvailable({ object, spec }: DeclaredFunction): boolean {
-  if (spec?.paused === true) return false;
-  return spec?.container === undefined || podsOf(object) > 0;
-}
-
-const podsOf = (object: DeclaredFunction["object"]): number =>
-  podsSchema.safeParse(object["status"]).data?.readyReplicas ?? 0;
+/** The number of Pods of a function that are ready. */
+export const readyPodsOf = ({ status }: FunctionObject): number =>
+  podsSchema.safeParse(status).data?.readyReplicas ?? 0;
 
 const rolloutSchema = z.looseObject({ rollout: z.looseObject({ revision: z.int().min(0) }) });
 
-function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSpec): WebhookFunction {
+function webhookFunction(object: FunctionObject, spec: ReconcileFunctionSpec): WebhookFunction {
   const { name, namespace = "", uid } = object.metadata;
   const {
     resyncEvery,
@@ -147,10 +116,10 @@ function webhookFunction({ object }: DeclaredFunction, spec: ReconcileFunctionSp
     copies: spec.copies ?? false,
     copiesFor: spec.copiesFor,
     isWokenByOthers: [spec.owns, spec.watches, spec.hooks].some((those = []) => those.length > 0),
-    concurrency: Math.min(10_000, concurrency * Math.max(1, container ? podsOf(object) : 1)),
+    concurrency: Math.min(10_000, concurrency * Math.max(1, container ? readyPodsOf(object) : 1)),
     runSettings: { resyncEvery, timeout, retry, limits },
     scalesToZero: scaling?.min === 0,
-    revision: rolloutSchema.safeParse(object["status"]).data?.rollout.revision ?? 0,
+    revision: rolloutSchema.safeParse(object.status).data?.rollout.revision ?? 0,
   };
 }
 

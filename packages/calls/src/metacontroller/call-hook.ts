@@ -1,17 +1,17 @@
-import {
-  type ReconcileContext,
-  type Resource,
-  RetryAfterError,
-  RetryError,
-  TerminalError,
-} from "@drover/controller";
+import { RetryAfterError, RetryError, TerminalError } from "@drover/controller";
 import { writeJson } from "@drover/json";
 import { shapeProblem } from "@drover/webhook";
 import type { Agent } from "node:http";
-import { clampWait } from "../calls/interpret.ts";
-import { maxAnswerBytes, maxCallBytes, notAnsweredError, postWhenReachable } from "../calls/call-function.ts";
-import { NoReplyError, type Reply } from "../calls/post.ts";
-import { type Target, TargetError } from "../targets/target.ts";
+import { clampWait } from "../interpret.ts";
+import {
+  type CallGuard,
+  maxAnswerBytes,
+  maxCallBytes,
+  notAnsweredError,
+  postWhenReachable,
+} from "../call-function.ts";
+import { NoReplyError, type Reply } from "../post.ts";
+import { type Target, TargetError } from "../target.ts";
 
 export interface HookParts {
   readonly target: (signal: AbortSignal) => Promise<Target>;
@@ -19,6 +19,11 @@ export interface HookParts {
   readonly scalesToZero: boolean;
   /** Wall clock, ms. */
   readonly now: () => number;
+}
+
+export interface CallingContext {
+  readonly guard: CallGuard;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -31,7 +36,7 @@ export interface HookParts {
  */
 export async function callHook(
   parts: HookParts,
-  { guard, signal }: Pick<ReconcileContext<Resource>, "guard" | "signal">,
+  { guard, signal }: CallingContext,
   request: object,
 ): Promise<Uint8Array> {
   const target = await parts.target(signal).catch((error: unknown) => {

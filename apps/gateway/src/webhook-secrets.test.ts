@@ -1,6 +1,6 @@
 import { RetryError } from "@drover/controller";
 import { expect, it } from "vitest";
-import { greetings } from "./calling.fixture.ts";
+import { greetings } from "../../../packages/calls/src/calling.fixture.ts";
 import { readWebhookSecrets } from "./webhook-secrets.ts";
 
 const secret = (byte: number): string => `whsec_${Buffer.alloc(24, byte).toString("base64")}`;

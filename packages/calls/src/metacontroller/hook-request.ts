@@ -1,6 +1,6 @@
 import type { Kind, Observed, ReconcileContext, RelatedKind, Resource } from "@drover/controller";
 import { apiVersionOf, type KubeObject, refOf } from "@drover/kube";
-import { childForCall, objectForCall, relatedForCall } from "../calls/object-for-call.ts";
+import { childForCall, objectForCall, relatedForCall } from "../object-for-call.ts";
 import type { WebhookFunction } from "../webhook-function.ts";
 import { type MetacontrollerHooks, methodOf } from "./hooks.ts";
 

@@ -1,7 +1,7 @@
 import { observedObjects, type RelatedKind } from "@drover/controller";
 import { builtin, kindOf, type KubeObject } from "@drover/kube";
 import { expect, it } from "vitest";
-import { contextOf, greetings, runOf } from "../calls/calling.fixture.ts";
+import { contextOf, greetings, runOf } from "../calling.fixture.ts";
 import { customizeRequest, syncRequest } from "./hook-request.ts";
 import { type MetacontrollerHooks, metacontrollerHooks } from "./hooks.ts";
 

@@ -7,7 +7,7 @@ import {
 } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
-import type { Target } from "../targets/target.ts";
+import type { Target } from "./target.ts";
 
 /** A complete HTTP response, with any status. */
 export interface Reply {

@@ -2,7 +2,7 @@ import { objectKey, ReconcileFunction } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
 import { authorAnnotations, declaredFunctions, type PermittedUse, requestedUse } from "@drover/runtime";
 import { expect, it } from "vitest";
-import { selectWebhookFunctions } from "./webhook-function.ts";
+import { selectWebhookFunctions } from "./select-webhook-functions.ts";
 
 const kind = { group: "example.com", version: "v1", kind: "Site", plural: "sites", scope: "Namespaced" };
 /** @param permit what the function was permitted; `undefined` where every author is trusted. */

@@ -9,7 +9,7 @@ import {
 import { apiVersionOf, refOf } from "@drover/kube";
 import { readMessage } from "@drover/webhook";
 import { z } from "zod";
-import { badAnswerError } from "../calls/interpret.ts";
+import { badAnswerError } from "../interpret.ts";
 import { type MetacontrollerHooks, methodOf, updateOf } from "./hooks.ts";
 
 /** What a sync or finalize hook has answered, of either kind of controller. */

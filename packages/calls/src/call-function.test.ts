@@ -23,7 +23,7 @@ import {
   startTestFunction,
   type TestFunction,
 } from "./calling.fixture.ts";
-import { TargetError } from "../targets/target.ts";
+import { TargetError } from "./target.ts";
 import { type CallResources, maxAnswerBytes } from "./call-function.ts";
 
 let fn: TestFunction;

@@ -14,8 +14,8 @@ import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
-import { pendingRuns } from "../completions/pending-runs.ts";
-import type { WebhookFunction } from "../webhook-function.ts";
+import { pendingRuns } from "./pending-runs.ts";
+import type { WebhookFunction } from "./webhook-function.ts";
 import { callFunction, type CallResources, type FunctionCall } from "./call-function.ts";
 
 export const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;

@@ -20,9 +20,9 @@ import {
 } from "@drover/webhook";
 import type { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PendingRuns } from "../completions/pending-runs.ts";
-import { type Target, TargetError } from "../targets/target.ts";
-import type { WebhookFunction } from "../webhook-function.ts";
+import type { PendingRuns } from "./pending-runs.ts";
+import { type Target, TargetError } from "./target.ts";
+import type { WebhookFunction } from "./webhook-function.ts";
 import { type Success, successOf } from "./interpret.ts";
 import { NoReplyError, post, type PostOptions, type Reply } from "./post.ts";
 import { receiveAnswer } from "./receive-answer.ts";
@@ -73,7 +73,7 @@ export interface FunctionCall {
  */
 export async function callFunction(parts: CallResources, one: FunctionCall): Promise<Success> {
   const { fn, pending } = parts;
-  const { run, context } = one;
+  const { run } = one;
   const target = await parts.target(run.signal).catch((error: unknown) => {
     throw error instanceof TargetError ? new RetryError(error.message, { reason: "NoTarget" }) : error;
   });
@@ -96,7 +96,7 @@ export async function callFunction(parts: CallResources, one: FunctionCall): Pro
     const options = { target, headers, body, most: maxAnswerBytes, agent, signal: run.signal };
     const { serviceDelay } = parts;
     const reachable = { scalesToZero: fn.scalesToZero, serviceDelay };
-    const reply = await postWhenReachable(reachable, context.guard, options);
+    const reply = await postWhenReachable(reachable, guardOf(one), options);
     const { secrets: cachedSecrets, now } = parts;
     const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: cachedSecrets, now });
     if (answer.outcome !== "accepted") return successOf(answer, one.type);
@@ -118,7 +118,7 @@ export async function postWhenReachable(
     scalesToZero,
     serviceDelay = defaultServiceDelay,
   }: { readonly scalesToZero: boolean; readonly serviceDelay?: Milliseconds | undefined },
-  guard: ReconcileContext<Resource>["guard"],
+  guard: CallGuard,
   options: PostOptions,
 ): Promise<Reply> {
   const end = performance.now() + (scalesToZero ? serviceDelay : 0);
@@ -133,6 +133,19 @@ export async function postWhenReachable(
     }
   }
 }
+
+const guardOf = ({ type, context: { guard } }: FunctionCall): CallGuard =>
+  type === "dev.drover.compose.v2" ? guardOfPureCall(guard) : guard;
+
+type RunGuard = ReconcileContext<Resource>["guard"];
+export type CallGuard = Pick<RunGuard, "beforeWrite">;
+
+/**
+ * The guard of a call that only asks what should exist: it is made in a plan, too. Any other call may write outside the
+ * cluster, and a plan ends there.
+ */
+export const guardOfPureCall = (guard: RunGuard): CallGuard =>
+  guard.plan === undefined ? guard : { beforeWrite: () => undefined };
 
 export const audienceOf = ({ namespace, controller, uid }: WebhookFunction): Call["audience"] => ({
   name: `${namespace}/${controller}`,

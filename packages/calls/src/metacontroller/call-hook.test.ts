@@ -4,8 +4,8 @@ import { Agent, createServer, type IncomingMessage, type Server, type ServerResp
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { contextOf, runOf } from "../calls/calling.fixture.ts";
-import { maxAnswerBytes, maxCallBytes } from "../calls/call-function.ts";
+import { contextOf, runOf } from "../calling.fixture.ts";
+import { maxAnswerBytes, maxCallBytes } from "../call-function.ts";
 import { callHook } from "./call-hook.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
