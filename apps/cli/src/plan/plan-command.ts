@@ -8,6 +8,9 @@ const optionsSchema = clusterOptionsSchema.extend({
   file: z.string().optional(),
   all: z.boolean().default(false),
   module: z.string(),
+  url: z.string().optional(),
+  dir: z.string(),
+  secretFile: z.string().optional(),
   output: z.enum(["text", "json"]),
 });
 
@@ -27,18 +30,31 @@ export const planCommand = (): Command =>
     .option("-f, --file <file>", "the objects as they would be after kubectl apply of this file")
     .option("--all", "all objects of the function; with --namespace, those of one namespace; and a summary")
     .option("--module <file>", "module with the function as its default export", functionModule)
+    .option(
+      "--url <url>",
+      "call the function that runs there, such as http://localhost:8080/, instead of the module",
+    )
+    .option("--secret-file <file>", "with --url: the file with the secret that it verifies")
+    .option("--dir <folder>", "with --url: the folder with its ReconcileFunction", "deploy")
     .addOption(new Option("-o, --output <form>", "output format").choices(["text", "json"]).default("text"))
     .allowExcessArguments(false)
     .action(async (first: string | undefined, second: string | undefined, given: unknown) => {
-      const { output, file, all, module, ...options } = optionsSchema.parse(given);
-      const [{ plannedObjects }, { planObjects }, { printPlans }] = await Promise.all([
+      const { output, file, all, module, url, dir, secretFile, ...options } = optionsSchema.parse(given);
+      const [{ plannedCalls }, { plannedObjects }, { planObjects }, { printPlans }] = await Promise.all([
+        import("./called-function.ts"),
         import("./planned-objects.ts"),
         import("./plan-objects.ts"),
         import("./print-plans.ts"),
       ]);
-      const { controller } = await loadFunction(resolve(module));
+      const loaded = url === undefined ? await loadFunction(resolve(module)) : undefined;
       const result = await withCluster(options, async ({ client, namespace }) => {
-        const cluster = { controller, client, namespace, onlyIn: options.namespace };
+        const called =
+          url === undefined
+            ? undefined
+            : await plannedCalls({ url, folder: dir, secretFile, client, namespace });
+        const controller = loaded?.controller ?? called?.().settings;
+        if (controller === undefined) throw new Error("There is neither a module nor a URL.");
+        const cluster = { controller, called, client, namespace, onlyIn: options.namespace };
         const objects = await plannedObjects(cluster, { words: [first, second], file, all });
         return printPlans(planObjects(cluster, objects), { output, isSummarized: all });
       });

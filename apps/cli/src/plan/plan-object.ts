@@ -1,3 +1,4 @@
+import type { CalledFunction } from "@drover/calls";
 import { type ChildOutcome, openComposer } from "@drover/compose";
 import {
   type Controller,
@@ -17,6 +18,7 @@ import {
 } from "@drover/kube";
 import type { Run, RunOutcome } from "@drover/queue";
 import { reconcileOnce, type ReconcileOptions } from "@drover/runtime";
+import { randomUUID } from "node:crypto";
 import { type FieldChange, fieldChanges } from "./field-changes.ts";
 
 /** The change of one object by a run, or the reason why there is none. */
@@ -58,8 +60,12 @@ export interface ObjectPlan {
   readonly isPaused?: true;
 }
 
+type OnChildren = (outcomes: readonly ChildOutcome[]) => void;
+
 export interface PlanOptions {
   readonly controller: Controller;
+  /** Makes the controller of a run, if the function is called over HTTP. */
+  readonly called?: ((onChildren?: OnChildren) => CalledFunction) | undefined;
   readonly client: KubeClient;
   readonly object: KubeObject;
   /** False if the object is not stored like this: then it is as it would be. */
@@ -76,6 +82,7 @@ export interface PlanOptions {
  */
 export async function planObject({
   controller,
+  called,
   client,
   object,
   isStored,
@@ -86,20 +93,21 @@ export async function planObject({
   const dryRun = openDryRun(client, { ref, object, isStored });
   const outside: OutsideWrite[] = [];
   let children: readonly ChildOutcome[] = [];
+  const onChildren: OnChildren = (outcomes) => (children = outcomes);
+  const run: Run = {
+    key,
+    token: `plan-${randomUUID()}`,
+    claim: { fails: 0, reasons: ["Planned"], class: "change", versions: {} },
+    signal: new AbortController().signal,
+    hasLease: () => dryRun.stop("The run would then write outside of the cluster."),
+  };
   const options: ReconcileOptions<Resource> = {
-    controller: withOutcomes(controller, (outcomes) => (children = outcomes)),
+    controller: called?.(onChildren).controllerFor(run) ?? withOutcomes(controller, onChildren),
     client: dryRun.client,
     announce: () => undefined,
     log: silentLog,
     outsidePlan: { record: (write) => outside.push(write), stop: dryRun.stop },
     ...clock,
-  };
-  const run: Run = {
-    key,
-    token: "plan",
-    claim: { fails: 0, reasons: ["Planned"], class: "change", versions: {} },
-    signal: new AbortController().signal,
-    hasLease: () => dryRun.stop("The run would then write outside of the cluster."),
   };
   let outcome = await reconcileOnce(options, run);
   const isPrepared = (): boolean =>
@@ -127,10 +135,7 @@ const isAtOnce = (outcome: RunOutcome): boolean =>
   outcome.kind === "done" && outcome.after !== undefined && outcome.after < 1_000;
 
 /** The controller with an observer of its children, if it declares children. */
-function withOutcomes(
-  controller: Controller,
-  onChildren: (outcomes: readonly ChildOutcome[]) => void,
-): Controller {
+function withOutcomes(controller: Controller, onChildren: OnChildren): Controller {
   const { compose } = controller;
   if (compose === undefined) return controller;
   const composer = openComposer(controller, onChildren);

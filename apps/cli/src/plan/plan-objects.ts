@@ -6,7 +6,7 @@ const concurrency = 8;
 
 /** Plans objects, several at once, and yields the plans in the order of the objects. */
 export async function* planObjects(
-  cluster: Pick<PlanOptions, "controller" | "client">,
+  cluster: Pick<PlanOptions, "controller" | "called" | "client">,
   objects: readonly PlannedObject[],
 ): AsyncGenerator<ObjectPlan> {
   const pending: Promise<ObjectPlan>[] = [];
