@@ -76,16 +76,30 @@ afterEach(async () => {
 });
 
 it.each([{ theirs: "t" }, { a: "theirs" }])(
-  "an object with %j that others create while a child of its name is created is left as it is",
+  "an object with %j that others have created is left as it is",
   async (data) => {
-    const meanwhile = getThen(() => others.create(kind, configMap(data)));
-    await expect(apply(declared, undefined, meanwhile)).rejects.toMatchObject({ kind: "Conflict" });
+    await others.create(kind, configMap(data));
+    expect(await apply(declared)).toMatchObject({ did: "failed", reason: "ChildNameTaken" });
     const left = await live();
     expect(left).toMatchObject({ data });
     expect(managedFieldsOf(left).map(({ manager }) => manager)).toEqual(["others"]);
-    expect(await apply(declared)).toMatchObject({ did: "failed", reason: "ChildNameTaken" });
   },
 );
+
+it("a child that does not exist is created without a read", async () => {
+  const get = () => expect.fail("It was read.");
+  expect(await apply(declared, undefined, { get })).toMatchObject({ did: "created" });
+});
+
+it("a child of a name that becomes free is created by the next run", async () => {
+  await others.create(kind, configMap({ theirs: "t" }));
+  const get = async () => {
+    await others.delete(kind, key);
+    return undefined;
+  };
+  await expect(apply(declared, undefined, { get })).rejects.toMatchObject({ kind: "Conflict" });
+  expect(await apply(declared)).toMatchObject({ did: "created" });
+});
 
 it("an object that another controller takes while it is adopted is left as it is", async () => {
   const owner = await others.create(kind, { metadata: { name: "owner", namespace: "default" } });

@@ -55,8 +55,8 @@ export interface ApplyContext extends Parent {
  * Makes one child as it is declared, with one request at most if it exists and is changed by its declaration, and none
  * if it is as declared.
  *
- * An object that is not a child of this parent is never changed: the apply that creates or adopts a child is refused if
- * the object has come or changed since it was read. The run is then repeated.
+ * An object that is not a child of this parent is never changed: the apply that creates a child is refused if there is an
+ * object of its name, and the one that adopts an object if that has changed since it was read. The run is then repeated.
  *
  * @throws ApiError for errors that are not about this child: the server is busy, or away.
  */
@@ -66,9 +66,9 @@ export async function applyChild(
   observed: ObservedChild | undefined,
 ): Promise<ChildReport> {
   try {
-    const live = observed?.object ?? (await read(context, child));
-    if (live === undefined)
-      return { did: "created", object: await apply(context, child, { version: noVersion, force: true }) };
+    const found = observed === undefined ? await create(context, child) : { live: observed.object };
+    if ("created" in found) return { did: "created", object: found.created };
+    const { live } = found;
     if (live.metadata.deletionTimestamp !== undefined)
       return { did: "waits", why: "it is being deleted, and is created again afterwards" };
     const isOurs = isControlledBy(live.metadata, context.metadata) || isMarked(context, live);
@@ -76,6 +76,23 @@ export async function applyChild(
     return await update(context, child, live);
   } catch (error) {
     return failure(error);
+  }
+}
+
+/**
+ * Creates a child that was not observed. Returns the object of its name instead, if there is one: of another owner, or a
+ * child that has lost its labels.
+ */
+async function create(
+  context: ApplyContext,
+  child: DesiredChild,
+): Promise<{ readonly created: KubeObject } | { readonly live: KubeObject }> {
+  try {
+    return { created: await apply(context, child, { version: noVersion, force: true }) };
+  } catch (error) {
+    const live = isApiError(error, "Conflict") ? await read(context, child) : undefined;
+    if (live === undefined) throw error;
+    return { live };
   }
 }
 
