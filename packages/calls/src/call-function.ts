@@ -74,12 +74,10 @@ export interface FunctionCall {
 export async function callFunction(parts: CallResources, one: FunctionCall): Promise<Success> {
   const { fn, pending } = parts;
   const { run } = one;
-  const target = await parts.target(run.signal).catch((error: unknown) => {
-    throw error instanceof TargetError ? new RetryError(error.message, { reason: "NoTarget" }) : error;
-  });
+  const target = await targetFor(parts, run.signal);
   const secrets = await parts.secrets.current();
   const call = callOf(parts, one);
-  const body = bodyOf(call);
+  const body = requestBody(call, "The object cannot be sent to the function: the call");
   const at = parts.now();
   const headers = {
     ...eventHeaders(call, parts.source, new Date(at)),
@@ -179,16 +177,23 @@ function callOf(
   };
 }
 
-function bodyOf(call: Call): Buffer {
-  const body = Buffer.from(writeJson(call));
+/** @throws RetryError `NoTarget` */
+export const targetFor = ({ target }: Pick<CallResources, "target">, signal: AbortSignal): Promise<Target> =>
+  target(signal).catch((error: unknown) => {
+    throw error instanceof TargetError ? new RetryError(error.message, { reason: "NoTarget" }) : error;
+  });
+
+/**
+ * A request as JSON.
+ *
+ * @param refusal the beginning of the message for one that cannot be sent.
+ * @throws TerminalError `TooLarge`
+ */
+export function requestBody(request: object, refusal: string): Buffer {
+  const body = Buffer.from(writeJson(request));
   const problem = body.byteLength > maxCallBytes ? `has more than ${maxCallBytes} bytes` : shapeProblem(body);
   if (problem === undefined) return body;
-  throw new TerminalError(
-    `The object cannot be sent to the function: the call ${problem}. Make the object, or its children and related objects, smaller.`,
-    {
-      reason: "TooLarge",
-    },
-  );
+  throw new TerminalError(`${refusal} ${problem}. Make the object smaller.`, { reason: "TooLarge" });
 }
 
 const noCompletionsError = new RetryError(

@@ -22,7 +22,7 @@
  * | `P:control`               | hash   | server and incarnation, slots, settings, last job and turn | all                         | never: one per controller |
  * | `P:key:<k>`               | hash   | state, wakes, lease, failures, versions, reasons, account  | wake, claim, renew, settle  | 60 s after `gone`         |
  * | `P:object:<k>`            | string | the object, as its last run observed it                    | settle                      | after 10 s, or `keepFor`  |
- * | `P:lists:<k>`             | string | a run's lists of other objects, for the next run           | settle                      | after 10 s                |
+ * | `P:lists:<k>`             | string | a run's lists of other objects, for the next run           | settle                      | after 10 s, or `keepFor`  |
  * | `P:deltas:<k>`            | set    | changes of other objects since that run began              | wake                        | with the lists            |
  * | `P:history:<k>`           | list   | the last 10 runs                                           | settle                      | 60 s after `gone`         |
  * | `P:waits`                 | zset   | keys that wait for a time, by that time                    | wake, claim, settle, dispatch | key by key              |

@@ -103,7 +103,7 @@ describe("the hooks of a CompositeController", { timeout: 240_000 }, () => {
     await make("eve-old", [owner]);
     const other = (await read(builtin.secret, "words"))?.metadata.uid ?? expect.fail("There is no Secret.");
     await make("of-others", [{ ...owner, apiVersion: "v1", kind: "Secret", name: "words", uid: other }]);
-    await make("of-nobody", []);
+    await make("without-owner", []);
     await cluster.apply(websites({ paused: false }, { takeOver: true }));
     await eventually(async () => expect(await read(builtin.configMap, "eve-old")).toBeUndefined());
     const taken = await read(builtin.configMap, "eve");
@@ -113,7 +113,7 @@ describe("the hooks of a CompositeController", { timeout: 240_000 }, () => {
       labels: { "drover.dev/owner-uid": uid },
     });
     expect(htmlOf(await read(builtin.configMap, "of-others"))).toEqual({ "index.html": "Old" });
-    expect(htmlOf(await read(builtin.configMap, "of-nobody"))).toEqual({ "index.html": "Old" });
+    expect(htmlOf(await read(builtin.configMap, "without-owner"))).toEqual({ "index.html": "Old" });
   });
 });
 

@@ -142,6 +142,6 @@ it("names what is wrong", async () => {
   await expectError(plan("--secret-file", "secret", "--dir", "absent"), "There is no folder absent");
   const unknown = await plan("--secret-file", "secret", "--url", "http://absent.invalid/");
   expect(unknown.stdout).toContain("The run would fail: The host absent.invalid of --url cannot be resolved");
-  const nobody = await plan("--secret-file", "secret", "--url", "http://127.0.0.1:1/");
-  expect(nobody.stdout).toContain("The run would fail: The function at 127.0.0.1:1 did not answer");
+  const unreachable = await plan("--secret-file", "secret", "--url", "http://127.0.0.1:1/");
+  expect(unreachable.stdout).toContain("The run would fail: The function at 127.0.0.1:1 did not answer");
 });

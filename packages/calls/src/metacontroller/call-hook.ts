@@ -1,17 +1,16 @@
-import { RetryAfterError, RetryError, TerminalError } from "@drover/controller";
-import { writeJson } from "@drover/json";
-import { shapeProblem } from "@drover/webhook";
+import { RetryAfterError, RetryError } from "@drover/controller";
 import type { Agent } from "node:http";
-import { clampWait } from "../interpret.ts";
 import {
   type CallGuard,
   maxAnswerBytes,
-  maxCallBytes,
   notAnsweredError,
   postWhenReachable,
+  requestBody,
+  targetFor,
 } from "../call-function.ts";
+import { clampWait } from "../interpret.ts";
 import { NoReplyError, type Reply } from "../post.ts";
-import { type Target, TargetError } from "../target.ts";
+import type { Target } from "../target.ts";
 
 export interface HookParts {
   readonly target: (signal: AbortSignal) => Promise<Target>;
@@ -39,16 +38,8 @@ export async function callHook(
   { guard, signal }: CallingContext,
   request: object,
 ): Promise<Uint8Array> {
-  const target = await parts.target(signal).catch((error: unknown) => {
-    throw error instanceof TargetError ? new RetryError(error.message, { reason: "NoTarget" }) : error;
-  });
-  const body = Buffer.from(writeJson(request));
-  const problem = body.byteLength > maxCallBytes ? `has more than ${maxCallBytes} bytes` : shapeProblem(body);
-  if (problem !== undefined)
-    throw new TerminalError(
-      `The object cannot be sent to the hook: the request ${problem}. Make the object smaller.`,
-      { reason: "TooLarge" },
-    );
+  const target = await targetFor(parts, signal);
+  const body = requestBody(request, "The object cannot be sent to the hook: the request");
   const { agent, scalesToZero } = parts;
   const headers = { "content-type": "application/json" };
   const reply = await postWhenReachable({ scalesToZero }, guard, {

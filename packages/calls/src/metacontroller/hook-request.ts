@@ -6,7 +6,7 @@ import { type MetacontrollerHooks, methodOf } from "./hooks.ts";
 
 export type HookedFunction = Pick<WebhookFunction, "controller" | "for" | "owns" | "related" | "namespace">;
 
-/** What a request is made of. */
+/** The function, its hooks and the object of a request. */
 export interface HookSubject {
   readonly fn: HookedFunction;
   readonly hooks: MetacontrollerHooks;

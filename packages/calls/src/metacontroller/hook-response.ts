@@ -12,7 +12,7 @@ import { z } from "zod";
 import { badAnswerError } from "../interpret.ts";
 import { type MetacontrollerHooks, methodOf, updateOf } from "./hooks.ts";
 
-/** What a sync or finalize hook has answered, of either kind of controller. */
+/** The answer of a sync or finalize hook, for both kinds of controller. */
 export interface HookResult {
   readonly children: readonly SettledChild[];
   /** Composite: replaces the status. Decorator: the same, and undefined leaves it as it is. */
@@ -22,7 +22,7 @@ export interface HookResult {
   readonly labels: Marks;
   readonly annotations: Marks;
   readonly requeueAfter?: `${number}ms`;
-  /** Of a finalize hook. */
+  /** True if a finalize hook lets the object go. */
   readonly finalized: boolean;
 }
 

@@ -132,11 +132,9 @@ async function decorate(
 ): Promise<void> {
   const ref = refOf(fn.for);
   let { resourceVersion } = metadata;
-  if (status !== undefined) {
-    if (canonicalJson(status) !== canonicalJson(object["status"] ?? {})) {
-      const written = await client.replace(ref, { ...object, status }, { subresource: "status", signal });
-      ({ resourceVersion } = written.metadata);
-    }
+  if (status !== undefined && canonicalJson(status) !== canonicalJson(object["status"] ?? {})) {
+    const written = await client.replace(ref, { ...object, status }, { subresource: "status", signal });
+    ({ resourceVersion } = written.metadata);
   }
   const changed = {
     labels: changedMarks(labels, metadata.labels),
