@@ -22,12 +22,14 @@ const Set = defineResource({
 });
 
 /** Declares the children of the spec, and the data of a ConfigMap that the object references. */
-const sets = () =>
+const sets = (copies: boolean) =>
   composeController({
     for: Set,
+    copies,
     owns: [builtin.configMap, builtin.secret, builtin.service].map((ref) => ({
       kind: kindOf(ref),
       acrossNamespaces: true,
+      copies: copies && ref !== builtin.secret,
     })),
     related: [{ kind: kindOf(builtin.configMap), names: { referencedBy: "spec.theme" } }],
     retry: { first: "1s", longest: "5m" },
@@ -130,7 +132,8 @@ export function randomScenario(seed: number): Scenario {
   if (isDeleted) steps.push({ delete: { apiVersion: "example.com/v1", kind: "ChildSet", name: "a" } });
   return faultScenario({
     name: `children of seed ${seed}`,
-    start: sets,
+    // With copies, the faults meet lists that a run has left, and first runs that read none.
+    start: () => sets(seed % 2 === 1),
     given: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } }, theme("t0")],
     steps,
   });

@@ -36,7 +36,7 @@ async function many(): Promise<number> {
   const seed = wholeNumber("seed", values.seed);
   const started = performance.now();
   const { branches, broken, ...counts } = await simulate(server, { schedules, seed });
-  const { schedules: ran, crashed, cachedObjects, cachedLists, assigned } = counts;
+  const { schedules: ran, crashed, cachedObjects, cachedLists, first, assigned } = counts;
   if (broken) {
     console.log(broken.error.message);
     console.log(`Again: npm run simulate -- --replay '${JSON.stringify(broken.schedule)}'`);
@@ -44,7 +44,7 @@ async function many(): Promise<number> {
   if (branches.missed.length > 0) console.log(`Never taken:\n  ${branches.missed.join("\n  ")}`);
   console.log(
     `${ran} schedules, seed ${seed}: ${broken ? 1 : 0} violations; ${crashed} with a crash ` +
-      `(${Math.round((100 * crashed) / ran)} %); ${cachedObjects} runs with a cached object, ${cachedLists} with cached lists, ${assigned} assigned to an idle slot; ${branches.taken} of ${branches.all} branches of the scripts; ` +
+      `(${Math.round((100 * crashed) / ran)} %); ${cachedObjects} runs with a cached object, ${cachedLists} with cached lists, ${first} first of their objects, ${assigned} assigned to an idle slot; ${branches.taken} of ${branches.all} branches of the scripts; ` +
       `${Math.round((performance.now() - started) / 1_000)} s`,
   );
   return broken ? 1 : 0;

@@ -49,6 +49,10 @@ interface KeyState {
   readonly parts: readonly PartState[];
   version: number;
   uid: number;
+  /** The version at which the object with that uid was created. */
+  createdAt: number;
+  /** The uids of the objects for which runs have begun. */
+  readonly begun: Set<string>;
   /** The last version that was not made by a run. */
   changed: number;
   /** The version that a run made last. */
@@ -99,6 +103,8 @@ export class Oracle {
         parts: Array.from({ length: parts }, () => ({ version: 0, acknowledged: 0, written: 0 })),
         version: 0,
         uid: 0,
+        createdAt: 0,
+        begun: new Set<string>(),
         changed: 0,
         written: 0,
         acknowledged: 0,
@@ -125,6 +131,7 @@ export class Oracle {
     const state = this.of(key);
     state.changed = ++state.version;
     if (recreate) state.uid++;
+    if (recreate || state.version === 1) state.createdAt = state.version;
   }
 
   /** Answers the version that it has since. */
@@ -192,6 +199,8 @@ export class Oracle {
     if (this.#granted.has(grant)) return; // asked again
     this.#granted.add(grant);
     const state = this.of(key);
+    if (claim.isFirst && state.begun.has(claim.uid ?? ""))
+      throw new Violation(`${key} got a first run of ${claim.uid}, of which a run had begun`);
     const cached = cachedVersionIn(claim);
     if (cached !== undefined && cached < Math.max(state.written, state.acknowledged)) {
       throw new Violation(
@@ -226,6 +235,7 @@ export class Oracle {
     if (this.#started.has(run.token)) throw new Violation(`token ${run.token} was handed out twice`);
     this.#started.add(run.token);
     const live = this.of(run.key);
+    for (const uid of [run.claim.uid, `u${live.uid}`]) if (uid !== undefined) live.begun.add(uid);
     return {
       ...run,
       read: cachedVersionIn(run.claim) ?? live.version,

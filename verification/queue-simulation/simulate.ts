@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Branches, countBranches } from "./branches.ts";
 import type { SimulationServer } from "./simulation-server.ts";
 import { BrokenPromise, runSchedule } from "./run-schedule.ts";
-import { getsCachedLists, getsCachedObject, wasAssigned } from "./simulated-process.ts";
+import { getsCachedLists, getsCachedObject, isFirst, wasAssigned } from "./simulated-process.ts";
 import { crashes, schedule, type Schedule } from "./schedule.ts";
 
 interface Counts {
@@ -13,6 +13,8 @@ interface Counts {
   cachedObjects: number;
   /** Runs that got cached lists. */
   cachedLists: number;
+  /** Runs that are the first of their objects. */
+  first: number;
   /** Runs of keys that were assigned to an idle slot. */
   assigned: number;
 }
@@ -41,7 +43,14 @@ export async function simulate(
   { schedules, seed }: { readonly schedules: number; readonly seed: number },
 ): Promise<SimulationReport> {
   const branches = countBranches(server.redis);
-  const counts: Counts = { schedules: 0, crashed: 0, cachedObjects: 0, cachedLists: 0, assigned: 0 };
+  const counts: Counts = {
+    schedules: 0,
+    crashed: 0,
+    cachedObjects: 0,
+    cachedLists: 0,
+    first: 0,
+    assigned: 0,
+  };
   const stop = new AbortController();
   const run = async (series: number, each: Schedule): Promise<void> => {
     if (stop.signal.aborted) throw new Stopped();
@@ -51,6 +60,7 @@ export async function simulate(
     const endingIn = (what: string): number => trace.filter((line) => line.endsWith(what)).length;
     counts.cachedObjects += endingIn(getsCachedObject);
     counts.cachedLists += endingIn(getsCachedLists);
+    counts.first += endingIn(isFirst);
     counts.assigned += endingIn(wasAssigned);
   };
   const runSeries = async (index: number): Promise<SimulationReport["broken"]> => {

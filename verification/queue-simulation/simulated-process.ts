@@ -22,6 +22,8 @@ import { type ObservedRun, type Version, Violation } from "./oracle.ts";
 export const getsCachedObject = "gets a cached object";
 /** In a trace: a run began with cached lists. */
 export const getsCachedLists = "gets cached lists";
+/** In a trace: a run began as the first one of its object. */
+export const isFirst = "is the first of its object";
 /** In a trace: a run began with a key that was assigned to an idle slot. */
 export const wasAssigned = "was assigned it";
 
@@ -280,6 +282,7 @@ export class SimulatedProcess {
     this.#log(`runs ${key} as ${this.#short(token)}`);
     if (claim.cachedObject !== undefined) this.#log(getsCachedObject);
     if (claim.cachedLists !== undefined) this.#log(getsCachedLists);
+    if (claim.isFirst) this.#log(isFirst);
     if (token.includes(":")) this.#log(wasAssigned);
     this.#observed.runs.set(token, of);
     const { promise, resolve } = Promise.withResolvers<RunOutcome>();

@@ -8,6 +8,8 @@ import type { Version } from "./oracle.ts";
 /** A version of a key's object, by a watch or by a listing. */
 interface Seen extends Version {
   readonly newestAfter?: QueueTime;
+  /** The object was created at that version. */
+  readonly created?: true;
 }
 
 /** A version of a part of a key's object. */
@@ -50,8 +52,13 @@ export class SimulatedProducer {
   }
 
   see(key: ObjectKey): void {
-    const { version, uid } = this.#shared.oracle.of(key);
-    this.#seen.set(key, { version, uid, ...(this.#listedAt && { newestAfter: this.#listedAt }) });
+    const { version, uid, createdAt } = this.#shared.oracle.of(key);
+    this.#seen.set(key, {
+      version,
+      uid,
+      ...(createdAt === version && { created: true }),
+      ...(this.#listedAt && { newestAfter: this.#listedAt }),
+    });
   }
 
   seePart(seen: SeenPart): void {
@@ -106,7 +113,7 @@ export class SimulatedProducer {
     this.#shared.log(
       `${this.#name} wakes ${[...seen.keys()].join(", ")} (${wakeClass})${fault === "none" ? "" : `, ${fault}`}`,
     );
-    const wakes = [...seen].map(([key, { version, uid, newestAfter }]): Wake => {
+    const wakes = [...seen].map(([key, { version, uid, newestAfter, created }]): Wake => {
       oracle.wakeSent(key);
       if (uid > 0) oracle.forgetFailures(key);
       return {
@@ -118,6 +125,7 @@ export class SimulatedProducer {
         class: wakeClass,
         cachedObject: String(version),
         ...(newestAfter && { newestAfter }),
+        ...(created && { created }),
       };
     });
     if (!(await this.#send(wakes, fault))) return false;

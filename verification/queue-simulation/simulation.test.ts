@@ -20,6 +20,7 @@ it(
     expect(crashed).toBeGreaterThan(schedules / 2);
     expect(report.cachedObjects).toBeGreaterThan(schedules / 4);
     expect(report.cachedLists).toBeGreaterThan(schedules / 8);
+    expect(report.first).toBeGreaterThan(schedules / 16);
     expect(report.assigned).toBeGreaterThan(schedules / 4);
     console.log(`${branches.taken} of ${branches.all} branches taken; not: ${branches.missed.join("; ")}`);
   },

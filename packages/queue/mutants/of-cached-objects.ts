@@ -70,13 +70,36 @@ object-7: a cached object that comes within a window of backoff is kept
 - if e.f.state == 'waits' then clear(e, 'cachedObject') end
 
 object-9: a first run reads live, though its object was listed
-- if isBeforeAnyRun(e, w) then e.f.observedIn = control.incarnation end
+-     e.f.observedIn = control.incarnation
+
+object-10: a listed object counts as created
+-     if w.created and w.uid and
++     if w.uid and
+
+object-10: an object of another uid was created
+- and w.uid == e.f.uid then e.f.isNew = 1 end
++ then e.f.isNew = 1 end
+
+object-10: a user forces the key, and its run is the first
+-   if w.force then clear(e, 'isNew') end
+
+object-10: a new uid leaves it as it was
+- 'wokenEarly', 'error', 'isNew')
++ 'wokenEarly', 'error')
 
 ledger/rules/start-run.lua
 
+object-10: a first run of another server's data
+- isFirst = e.f.isNew and e.f.observedIn == control.incarnation or nil
++ isFirst = e.f.isNew and true or nil
+
+object-10: a second run is the first
+- 'observedIn', 'isNew')
++ 'observedIn')
+
 object-1: a cached object is given twice
-- 'forced', 'cachedObject', 'observedIn')
-+ 'forced', 'observedIn')
+- 'forced', 'cachedObject', 'observedIn', 'isNew')
++ 'forced', 'observedIn', 'isNew')
 
 object-1: an assigned key comes without its cached object
 - return leasedKey(e, slot, askedAt, copy, lists)
@@ -87,8 +110,8 @@ slot-1: a leased key comes with its slot's token in place of its run's
 + { slot, slot, askedAt,
 
 object-4: a run that tells nothing counts as one that did
-- 'forced', 'cachedObject', 'observedIn')
-+ 'forced', 'cachedObject')
+- 'forced', 'cachedObject', 'observedIn', 'isNew')
++ 'forced', 'cachedObject', 'isNew')
 
 cache/observed.lua
 

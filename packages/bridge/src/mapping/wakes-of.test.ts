@@ -139,6 +139,12 @@ describe("what wakes a key", () => {
     for (const type of ["listed", "added", "modified"] as const)
       expect(await withMoment(type, newer)).toEqual([[copy, moment]]);
     expect(await withMoment("deleted", newer)).toEqual([[undefined, undefined]]);
+    const added = { object, type: "added", previous: undefined } as const;
+    const created = await wakes([{ ...added, created: true }], asking, newer);
+    expect(created).toMatchObject([{ created: true, newestAfter: moment }]);
+    const selected = { ...newer, labelSelector: "a=b" };
+    expect((await wakes([{ ...added, created: true }], asking, selected))[0]).not.toHaveProperty("created");
+    expect((await wakes([added], asking, newer))[0]).not.toHaveProperty("created");
     expect(await brought({ object: { ...object, spec: "long ".repeat(4_000) } })).toEqual([undefined]);
   });
 

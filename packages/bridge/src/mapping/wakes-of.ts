@@ -20,6 +20,8 @@ const wakesPerBatch = 2_000;
 /** The stream of some events, and the known age of its versions. */
 export interface EventContext {
   readonly ref: ResourceRef;
+  /** The selector with which the stream was requested: an object that begins to match it is shown as created. */
+  readonly labelSelector?: string | undefined;
   readonly indexes: ReverseIndexes;
   /** For objects in a list: a time of the subscribers' queue before the list was requested. */
   readonly listedAfter?: QueueTime | undefined;
@@ -60,7 +62,7 @@ export async function* wakesOf(
   subscriber: Subscriber,
   source: EventContext,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
-  const { ref, indexes } = source;
+  const { ref, indexes, labelSelector } = source;
   const { for: own, map, copies = false, deltas: withDelta = false } = subscriber.subscription;
   const relevant = events.flatMap((event) => relevantEvent(event, subscriber) ?? []);
   const wake = ({ event, isListed }: RelevantEvent, key: ObjectKey): Wake => ({
@@ -72,6 +74,7 @@ export async function* wakesOf(
     ...(map.by === "self" || map.by === "code" || isIndexMapping(map) ? { uid: event.uid } : {}),
     ...(map.by === "self" || isIndexMapping(map) ? pauseOf(event, ref) : {}),
     ...(copies && cachedObjectOf(event, source)),
+    ...(map.by === "self" && labelSelector === undefined && event.created && { created: true }),
     ...(withDelta && { delta: deltaOf(ref, event) }),
   });
   const { looksInto } = subscriber;

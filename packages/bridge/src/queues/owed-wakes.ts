@@ -119,7 +119,13 @@ const markSchema = z.object({ since: z.number() });
 const owedSchema = z.union([z.tuple([z.number(), z.number()]), z.tuple([])]);
 
 // A cached object, and its age, are out of date when the queue accepts the wake.
-const withoutCachedObject = ({ cachedObject: _, newestAfter: _newestAfter, delta, ...wake }: Wake): Wake => ({
+const withoutCachedObject = ({
+  cachedObject: _,
+  newestAfter: _newestAfter,
+  created: _created,
+  delta,
+  ...wake
+}: Wake): Wake => ({
   ...wake,
   ...(delta !== undefined && { delta: "" }),
 });

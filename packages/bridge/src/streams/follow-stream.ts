@@ -63,7 +63,7 @@ export function followStream(options: FollowStreamOptions): FollowedStream {
   const isBehind = (queue: string): boolean => deliveries.get(queue)?.lag() !== undefined;
   const bounds = freshnessBounds({ plan, queueOf, isBehind, client, signal: stopping.signal, log });
   const wakeQueue = async (events: readonly ObjectEvent[], queue: string, own: readonly Subscriber[]) => {
-    const source = { ref, indexes, ...bounds.of(queue) };
+    const source = { ref, labelSelector, indexes, ...bounds.of(queue) };
     for await (const wakes of mergedWakes(events, own, source)) await deliveries.get(queue)?.deliver(wakes);
   };
   const onEvents = async (events: readonly ReflectorEvent[]): Promise<void> => {

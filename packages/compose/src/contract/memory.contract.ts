@@ -1,5 +1,6 @@
 import type { Child } from "@drover/controller";
 import { builtin } from "@drover/kube";
+import type { CallRecord } from "@drover/testing/fault-proxy";
 import { describe, expect, test } from "vitest";
 import {
   composedClusters,
@@ -12,7 +13,9 @@ import {
   makeReady,
   type Servers,
 } from "./clusters.contract.ts";
-import { controllerOfWebsites, website } from "../website.fixture.ts";
+import { controllerOfWebsites, owns, website } from "../website.fixture.ts";
+
+const textOf = ({ call: { verb, resource, name } }: CallRecord): string => `${verb} ${resource}/${name}`;
 
 /** What a process remembers of children, what survives it, and what it must not take for a change of others. */
 export function memoryContract(servers: () => Servers): void {
@@ -48,6 +51,20 @@ export function memoryContract(servers: () => Servers): void {
       await cluster.runUntilIdle();
       expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "True" });
     });
+  });
+
+  test("the first run for a new object lists no children, and the next one knows those that it has made", async () => {
+    const copied = owns
+      .filter(({ kind }) => kind.kind !== "Secret")
+      .map((owned) => ({ ...owned, copies: true }));
+    const children = [configMap({ a: "1" }), configMap({ a: "2" }, "b")];
+    const controller = controllerOfWebsites(() => ({ children }), { owns: copied, copies: true });
+    const { cluster } = await open(controller);
+    await cluster.advance("1s");
+    await cluster.apply(website({ html: "" }));
+    await cluster.advance("1s");
+    const made = ["patch configmaps/a", "patch configmaps/b", "update websites.example.com/a"];
+    expect(cluster.runs.map(({ calls }) => calls.map(textOf))).toEqual([made, []]);
   });
 
   test("a client that replaces a whole child is slowed down, too, and named", async () => {

@@ -102,7 +102,8 @@ async function childrenIn(
   const isHere = parent.namespace === undefined || parent.namespace === namespace;
   try {
     if (!isLive) {
-      const options = { namespace, selector, limit: pageSize, onPage: boundOf(reading), signal };
+      const bounded = { limit: pageSize, onPage: boundOf(reading), signal };
+      const options = { namespace, selector, madeByRuns: true, ...bounded };
       return childrenAmong(reading, await client.find(ref, options));
     }
     const found: ObservedChild[] = [];

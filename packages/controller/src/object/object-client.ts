@@ -81,7 +81,12 @@ export interface FindOptions extends ReadOptions {
    * kind from before, and no event of the kind has woken the key yet, they count as complete, without a request. For
    * callers that need not find an object at once: a later event causes another run.
    */
-  readonly mappedToKey?: boolean;
+  readonly mappedToKey?: boolean | undefined;
+  /**
+   * Set it if only runs for the same object make matching objects, for example if they are selected by its uid. If this
+   * is the first run of an object that was created since, there are none, and no request is needed.
+   */
+  readonly madeByRuns?: boolean | undefined;
   /** Maximum number of objects in a page, if they are read live. */
   readonly limit?: number;
   /** Called with each page that is read live, before the next one. If it throws, the call ends with this error. */

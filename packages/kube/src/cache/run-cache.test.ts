@@ -27,7 +27,7 @@ const listed = (version: number, ...items: readonly KubeObject[]) => ({
   items,
 });
 const versionsIn = (known: RunCache, query = "all") =>
-  known.find(pod, query, false)?.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
+  known.find(pod, query, {})?.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
 /** The cache of a run after earlier wakes for pods. */
 const knowing = (cachedLists: ReceivedCache["cachedLists"]) =>
   openRunCache([pod], { cachedLists, versions: { pods: "1" } });
@@ -56,7 +56,7 @@ describe("the cache of a run has", () => {
     known.add(pod, "all", listed(30, { ...podAt("a", 10), spec: { n } }));
     const copy = cachedObjectText({ ...podAt("c", 33), spec: { n: -n } }) ?? "";
     const delta = deltaText({ kind: "pods", key: keyOfPod("c"), resourceVersion: "33", copy });
-    expect(next(known, delta).find(pod, "all", false)).toMatchObject([{ spec: { n } }, { spec: { n: -n } }]);
+    expect(next(known, delta).find(pod, "all", {})).toMatchObject([{ spec: { n } }, { spec: { n: -n } }]);
   });
   it("no objects that are nested too deep to be stored", () => {
     for (const deepest of ["", "9007199254740993"]) {
@@ -94,16 +94,34 @@ describe("the cache of a run has", () => {
   });
   it("the results of the same queries only", () => {
     expect(versionsIn(next(asked()), "others")).toBeUndefined();
-    expect(next(asked()).find(builtin.node, "all", false)).toBeUndefined();
+    expect(next(asked()).find(builtin.node, "all", {})).toBeUndefined();
   });
   it("an empty result if the kind has not affected the key yet, with the changes since", () => {
     const known = openRunCache([pod], { versions: {} });
-    expect(known.find(pod, "strays", true)).toBeUndefined();
+    expect(known.find(pod, "strays", { mappedToKey: true })).toBeUndefined();
     known.add(pod, "all", listed(30));
-    expect(known.find(pod, "strays", false)).toBeUndefined();
-    expect(known.find(pod, "strays", true)).toEqual([]);
+    expect(known.find(pod, "strays", {})).toBeUndefined();
+    expect(known.find(pod, "strays", { mappedToKey: true })).toEqual([]);
     expect(versionsIn(next(known, news("a", 31)), "strays")).toEqual(["a 31"]);
-    expect(next(asked()).find(pod, "strays", true)).toBeUndefined();
+    expect(next(asked()).find(pod, "strays", { mappedToKey: true })).toBeUndefined();
+  });
+  it("no objects that only runs make, in the first run of a new object, and the changes and writes since", () => {
+    const first = (versions = {}) => openRunCache([pod], { versions, isFirst: true });
+    const made = { madeByRuns: true };
+    const known = first();
+    expect(known.find(pod, "mine", {})).toBeUndefined();
+    expect(known.find(builtin.node, "mine", made)).toBeUndefined();
+    expect(known.find(pod, "mine", made)).toEqual([]);
+    expect(known.find(pod, "all", {})).toBeUndefined();
+    known.observeWrite(pod)?.(podAt("a", 10));
+    expect(known.find(pod, "mine", made)).toMatchObject([{ metadata: { name: "a" } }]);
+    expect(versionsIn(next(known, news("a", 10), news("b", 9)), "mine")).toEqual(["a 10", "b 9"]);
+    // An event of the kind, a run that is not the first, and a write whose answer was lost.
+    expect(first({ pods: "1" }).find(pod, "mine", made)).toBeUndefined();
+    expect(openRunCache([pod], { versions: {} }).find(pod, "mine", made)).toBeUndefined();
+    const lost = first();
+    lost.observeWrite(pod)?.("unknown");
+    expect(lost.find(pod, "mine", made)).toBeUndefined();
   });
   it("no older changes: of newer objects, or of objects that were deleted before the list", () => {
     expect(versionsIn(next(asked(), news("a", 9), news("c", 29)))).toEqual(["a 10", "b 20"]);
@@ -189,7 +207,7 @@ class World {
   run(writes: string | undefined): void {
     const known = knowing(this.#left === undefined ? undefined : { stored: this.#left, deltas: this.#news });
     this.#news = [];
-    const found = known.find(pod, "all", false);
+    const found = known.find(pod, "all", {});
     if (found === undefined) {
       const items = [...this.#now()].map(([name, version]) => podAt(name, version));
       known.add(pod, "all", listed(this.#version, ...items));

@@ -46,6 +46,8 @@ export interface ReceivedCache {
    * By kind: the highest version that a wake or a run of the key has named. None: the kind has never affected the key.
    */
   readonly versions: Readonly<Record<string, ResourceVersion>>;
+  /** True if no run of the object has begun before. */
+  readonly isFirst?: true | undefined;
 }
 
 /** The cached objects of a run, some of which it leaves to the next run. */
@@ -59,7 +61,7 @@ export interface RunCache extends ObjectCache {
 /** Opens a run's cache for these kinds. If a kind becomes uncertain, it is dropped from the cache, and listed live. */
 export function openRunCache(
   refs: readonly ResourceRef[],
-  { cachedLists, versions }: ReceivedCache,
+  { cachedLists, versions, isFirst }: ReceivedCache,
 ): RunCache {
   const kinds = new Map<string, CachedKind>();
   const dropped = new Set<string>();
@@ -72,11 +74,15 @@ export function openRunCache(
   if (cachedLists !== undefined)
     for (const [name, kind] of restored(byName, cachedLists)) kinds.set(name, kind);
   return {
-    find(ref, query, mappedToKey) {
+    find(ref, query, { mappedToKey, madeByRuns }) {
       const name = resourceNameOf(ref);
-      const kind = kinds.get(name);
-      if (kind === undefined || pendingWrites > 0) return undefined;
-      if (mappedToKey && versions[name] === undefined) kind.queries.add(query);
+      if (pendingWrites > 0) return undefined;
+      const isUnseen = byName.has(name) && !dropped.has(name) && versions[name] === undefined;
+      const isEmpty = isUnseen && madeByRuns === true && isFirst === true;
+      const kind = kinds.get(name) ?? (isEmpty ? emptyKind(beforeAll) : undefined);
+      if (kind === undefined) return undefined;
+      kinds.set(name, kind);
+      if (isEmpty || (isUnseen && mappedToKey === true)) kind.queries.add(query);
       return kind.queries.has(query) ? [...kind.objects.values()] : undefined;
     },
     add(ref, query, { resourceVersion, items }) {
@@ -106,6 +112,9 @@ export function openRunCache(
     },
   };
 }
+
+/** Older than the version of every object. */
+const beforeAll: ResourceVersion = "0";
 
 const emptyKind = (at: ResourceVersion): CachedKind => ({
   queries: new Set(),

@@ -1,4 +1,5 @@
 import type {
+  FindOptions,
   KubeObject,
   ObjectClient,
   ObjectKey,
@@ -105,9 +106,13 @@ export interface RunOwner {
 export interface ObjectCache {
   /**
    * All cached objects of the kind if this query was answered before and the cache is certain, else undefined;
-   * `mappedToKey` as in FindOptions.
+   * `mappedToKey` and `madeByRuns` as in FindOptions.
    */
-  find(ref: ResourceRef, query: string, mappedToKey: boolean): readonly KubeObject[] | undefined;
+  find(
+    ref: ResourceRef,
+    query: string,
+    known: Pick<FindOptions, "mappedToKey" | "madeByRuns">,
+  ): readonly KubeObject[] | undefined;
   /** Adds the answer to a query, in the newest state. `items` are complete objects. */
   add(ref: ResourceRef, query: string, answer: Pick<ObjectList, "resourceVersion" | "items">): void;
 }

@@ -9,12 +9,12 @@ export async function findObjects(
   client: Pick<KubeClient, "list">,
   cache: ObjectCache | undefined,
   ref: ResourceRef,
-  { namespace, selector, fields, metadataOnly = false, mappedToKey = false, ...options }: FindOptions,
+  { namespace, selector, fields, metadataOnly = false, mappedToKey, madeByRuns, ...options }: FindOptions,
 ): Promise<readonly KubeObject[]> {
   const labelSelector = selector && selectorQuery(selector);
   const asked = { namespace, labelSelector, fieldSelector: fields?.selector, metadataOnly };
   const query = JSON.stringify(asked);
-  const cached = cache?.find(ref, query, mappedToKey);
+  const cached = cache?.find(ref, query, { mappedToKey, madeByRuns });
   if (cached !== undefined)
     return cached.filter((object) => isInQuery(object, { namespace, selector, fields }));
   const { resourceVersion, items } = await listPages(client, ref, { ...options, ...asked });

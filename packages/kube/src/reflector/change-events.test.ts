@@ -100,6 +100,17 @@ describe.each(Object.entries(cases))("%s", (_of, rows) => {
   });
 });
 
+test("only an addition that a watch shows as created is one", () => {
+  const isCreated = (before: SeenObject | undefined, observed: ObservedObject) =>
+    changeEvents(before, observed).map((event) => event.created ?? false);
+  const created = { ...watched("u", "5"), created: true } as const;
+  expect(isCreated(undefined, created)).toEqual([true]);
+  expect(isCreated(seen("old", "4"), created)).toEqual([false, true]);
+  expect(isCreated(undefined, watched("u", "5"))).toEqual([false]);
+  expect(isCreated(undefined, listed("u", "5"))).toEqual([false]);
+  expect(isCreated(seen("u", "4"), created)).toEqual([false]);
+});
+
 test("the event of another uid has the old object as previous if it is an addition", () => {
   const previous = (observed: ObservedObject) =>
     changeEvents(seen("old", "5"), observed).map((event) => event.previous?.uid);

@@ -5,7 +5,12 @@ import type { ObjectKey } from "@drover/controller";
 
 /** An object as a watch or a list returned it, with its mapping results. */
 export type ObservedObject = { readonly object: KubeObject; readonly matched: MappingResults } & (
-  | { readonly by: "watch"; readonly is: "present" | "deleted" }
+  | {
+      readonly by: "watch";
+      readonly is: "present" | "deleted";
+      /** True if it was made at this version. */
+      readonly created?: true | undefined;
+    }
   | {
       readonly by: "listing";
       readonly is: "present";
@@ -40,7 +45,9 @@ export function changeEvents(seen: SeenObject | undefined, observed: ObservedObj
     return [...end, { ...now, type: "deleted", previous: replaced ? undefined : seen }];
   }
   if (seen === undefined || replaced || isAnnounced(seen)) {
-    return [...end, { ...now, type: listing?.first === true ? "listed" : "added" }];
+    const created = observed.by === "watch" && observed.created === true;
+    const type = listing?.first === true ? "listed" : "added";
+    return [...end, { ...now, type, ...(created && { created }) }];
   }
   if (order !== "same") return [{ ...now, type: "modified" }];
   const isEmittedToAll = Object.keys(matched).every((id) => Object.hasOwn(seen.matched, id));
@@ -91,6 +98,8 @@ export interface ObjectEvent {
   readonly previous: SeenObject | undefined;
   /** True if a list found the change, and the watch should have emitted it before. */
   readonly missed: boolean;
+  /** True if a watch showed that it was created at this version. Only on `added`. */
+  readonly created?: true;
 }
 
 /** An event of a reflector. */

@@ -114,7 +114,7 @@ function observedObjects(
       return objects.map((object) => ({ ...how, object }));
     }
     case "changed":
-      return [{ by: "watch", is: "present", object: observation.object }];
+      return [{ by: "watch", is: "present", object: observation.object, created: observation.created }];
     case "gone":
       return [{ by: "watch", is: "deleted", object: observation.object }];
     case "complete":

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  addedInput,
   bookmarkInput,
   closed,
   deletedInput,
@@ -56,6 +57,14 @@ describe("a watch without faults", () => {
     run.then(bookmarkInput("150"));
     expect(run.observed).toEqual(["position"]);
     expect(run.state.position).toBe("150");
+  });
+
+  test("notes what the server reports as created, and nothing else", () => {
+    const run = watching("100");
+    run.then(addedInput("a", "101"));
+    expect(run.last.observations).toMatchObject([{ type: "changed", created: true }]);
+    run.then(modifiedInput("a", "102"));
+    expect(run.last.observations[0]).not.toHaveProperty("created");
   });
 
   test("never goes back: older changes were emitted before", () => {

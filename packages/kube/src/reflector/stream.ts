@@ -41,7 +41,9 @@ export type StreamObservation =
   | { readonly type: "listed"; readonly objects: readonly KubeObject[]; readonly believed: boolean }
   /** The list is complete: an object that it lacks is gone. `exact`: it is of the position, so a watch missed this. */
   | { readonly type: "complete"; readonly resourceVersion: ResourceVersion; readonly exact: boolean }
-  | { readonly type: "changed" | "gone"; readonly object: KubeObject }
+  /** `created`: it was made at this version, as the API server reports. */
+  | { readonly type: "changed"; readonly object: KubeObject; readonly created?: true }
+  | { readonly type: "gone"; readonly object: KubeObject }
   | { readonly type: "position"; readonly resourceVersion: ResourceVersion };
 
 /** The next action. Its outcome is the next input. */
@@ -148,10 +150,13 @@ function onFrame(state: StreamState, frame: WatchFrame, moment: StepTime): Strea
       return reading(next, next === state ? [] : [{ type: "position", resourceVersion }]);
     }
     case "ADDED":
-    case "MODIFIED":
-      return isReplayed(state, frame.object) ? reading(state) : onChange(state, "changed", frame.object);
+    case "MODIFIED": {
+      const { object } = frame;
+      if (isReplayed(state, object)) return reading(state);
+      return onChange(state, { type: "changed", object, ...(frame.type === "ADDED" && { created: true }) });
+    }
     case "DELETED":
-      return onChange(state, "gone", frame.object);
+      return onChange(state, { type: "gone", object: frame.object });
     case "ERROR": {
       const failure = failureOf(frame.error);
       const kind = failure.kind === "passing" ? "doubtful" : failure.kind;
@@ -191,8 +196,11 @@ function inPages(before: StreamState, failure: Failure, moment: StepTime): Strea
     : again(state, next, failure.retryAfter ?? 0, moment);
 }
 
-const onChange = (state: StreamState, type: "changed" | "gone", object: KubeObject): StreamStep =>
-  reading({ ...advanced(state, object.metadata.resourceVersion), quiet: false }, [{ type, object }]);
+const onChange = (
+  state: StreamState,
+  change: Extract<StreamObservation, { type: "changed" | "gone" }>,
+): StreamStep =>
+  reading({ ...advanced(state, change.object.metadata.resourceVersion), quiet: false }, [change]);
 
 /** Every failure leads to a wait. The next action depends on the failure, and on whether resuming may help. */
 function onFailure(before: StreamState, failure: Failure, moment: StepTime): StreamStep {

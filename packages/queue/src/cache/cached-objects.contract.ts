@@ -360,6 +360,97 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
     });
   });
 
+  describe("the first run of an object", () => {
+    const fresh = objectKey({ namespace: "a", name: "fresh" });
+    const time = async (ago = 0): Promise<QueueTime> => {
+      const { incarnation, at } = await t.ledger.time();
+      return { incarnation, at: at - ago };
+    };
+    const created = (newestAfter?: QueueTime, fields: Partial<Wake> = {}) =>
+      t.wake(fresh, {
+        uid,
+        resourceVersion: "100",
+        cachedObject: "as created",
+        created: true,
+        ...(newestAfter && { newestAfter }),
+        ...fields,
+      });
+    const isFirst = async (): Promise<boolean> => {
+      await t.dispatched();
+      return (await t.claim(fresh, `run ${++runs}`)).isFirst ?? false;
+    };
+    const change = (fields: Partial<Wake> = {}) =>
+      t.wake(fresh, { uid, resourceVersion: "101", cachedObject: "changed", ...fields });
+
+    it("is known if it was created after a moment in these data, whatever wakes its key since, once", async () => {
+      await created(await time());
+      await change({ newestAfter: await time() });
+      await t.wake(fresh, { kind: "pods", resourceVersion: "7" });
+      expect(await isFirst()).toBe(true);
+      expect(await t.claim(fresh, `run ${runs}`)).toMatchObject({ isFirst: true }); // asked again
+      await t.ledger.settle(fresh, `run ${runs}`, outcomeAt(101));
+      await created(await time());
+      expect(await isFirst()).toBe(false);
+    });
+    it.each<readonly [string, () => Promise<unknown>]>([
+      ["if its age is unknown", () => created()],
+      ["if the moment is too long ago", async () => created(await time(maxListingAge))],
+      ["if it was not created at that version", async () => change({ newestAfter: await time() })],
+      [
+        "if only another object of its name was created",
+        async () => {
+          await created(await time(), { uid: "old" });
+          await created(undefined, { resourceVersion: "101" });
+          await change({ resourceVersion: "102", newestAfter: await time() });
+        },
+      ],
+      [
+        "if an earlier object of its name was created",
+        async () => {
+          await change({ newestAfter: await time() });
+          await created(await time(), { uid: "old", resourceVersion: "99" });
+        },
+      ],
+      [
+        "if a user has forced the key",
+        async () => {
+          await created(await time());
+          await t.wake(fresh, { kind: "force", resourceVersion: "0" }, true);
+        },
+      ],
+      [
+        "of another server's data",
+        async () => {
+          await created(await time());
+          t.server = "another";
+          await time();
+          t.clock += recoveryWindow;
+        },
+      ],
+      [
+        "after a run that ended without an outcome",
+        async () => {
+          await created(await time());
+          await isFirst();
+          t.clock += lease;
+          await change({ newestAfter: await time() });
+        },
+      ],
+      [
+        "after a run of an earlier server that announced itself",
+        async () => {
+          t.server = "another";
+          await created(await time());
+          await t.ledger.renew([{ key: fresh, token: "elsewhere" }]);
+          t.clock += recoveryWindow + lease;
+        },
+      ],
+    ])("is not known %s", async (_, act) => {
+      await act();
+      expect(await isFirst()).toBe(false);
+    });
+  });
+
   describe("no object is cached", () => {
     /** The key waits, and a wake has already run it early in its backoff window. */
     const wait = async (): Promise<void> => {

@@ -55,6 +55,7 @@ const claimJson = z
     versions: z
       .record(z.string(), z.string())
       .or(z.array(z.never()).transform((): Record<string, string> => ({}))),
+    isFirst: z.literal(true).optional(),
   })
   .catch({ fails: 0, reasons: [], class: "change", versions: {} });
 

@@ -33,6 +33,8 @@ export interface Wake {
   readonly delta?: string;
   /** The version was current at some time after this one: a list made since contains it, or it was written since. */
   readonly newestAfter?: QueueTime;
+  /** True if the key's own object was created at that version. Counts only together with `newestAfter`. */
+  readonly created?: true;
 }
 
 /** A time in an incarnation of a queue's data. No run that the data do not contain can write after it. */
@@ -71,6 +73,8 @@ export interface Claim {
   readonly trace?: string | undefined;
   /** Highest resourceVersion per watched kind, in a wake or reported by a run. */
   readonly versions: Readonly<Record<string, string>>;
+  /** True if no run of the object has begun before. Left out: that is not known. */
+  readonly isFirst?: true | undefined;
   /**
    * The key's own object, as JSON, from a wake or from the run before. It is at least as new as every version
    * in a wake, and every version that earlier runs have read or written. Left out: the run reads the object live.

@@ -4,6 +4,7 @@ import {
   deletionEvent,
   keyOf,
   type KubeClient,
+  type KubeObject,
   listAll,
   type ObjectEvent,
   type SeenObject,
@@ -37,7 +38,8 @@ export interface SteppedBridgeOptions {
 interface SteppedStream {
   readonly plan: StreamPlan;
   readonly seen: Map<ObjectKey, SeenObject>;
-  isFirst: boolean;
+  /** The uids of all objects in its last list; undefined before the first one. */
+  listed: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -49,7 +51,7 @@ export function steppedBridge({ client, followers, queues }: SteppedBridgeOption
   const streams = planStreams(followers, firstIncarnations).map((plan): SteppedStream => ({
     plan,
     seen: new Map(),
-    isFirst: true,
+    listed: undefined,
   }));
   const index = memoryReverseIndexes();
   const emit = async (
@@ -57,12 +59,13 @@ export function steppedBridge({ client, followers, queues }: SteppedBridgeOption
     events: readonly ObjectEvent[],
     lookedAfter: ReadonlyMap<string, QueueTime>,
   ): Promise<void> => {
-    const { subscribers, ref } = plan;
+    const { subscribers, ref, labelSelector } = plan;
     index.update(indexUpdatesOf(events, subscribers));
     for (const [name, theirs] of Map.groupBy(subscribers, ({ queue }) => queue)) {
       const moment = lookedAfter.get(name);
       const source = {
         ref,
+        labelSelector,
         indexes: index,
         listedAfter: moment,
         madeAfter: moment && { version: "0", moment },
@@ -85,19 +88,23 @@ async function deltasOf(
   client: Pick<KubeClient, "list">,
   stream: SteppedStream,
 ): Promise<readonly ObjectEvent[]> {
-  const { plan, seen, isFirst: first } = stream;
+  const { plan, seen, listed: before } = stream;
   const subscriptions = plan.subscribers.map(({ subscription }) => subscription);
   const { ref, namespace, labelSelector } = plan;
   const objects = await listAll(client, ref, { namespace, labelSelector });
-  stream.isFirst = false;
+  stream.listed = new Set(objects.map(({ metadata }) => metadata.uid));
   const there = new Set(objects.map(keyOf));
   const gone = [...seen.values()].filter(({ key }) => !there.has(key));
+  const first = before === undefined;
   const listing = { by: "listing", is: "present", first, believed: false, watchedUpTo: undefined } as const;
+  /** As a watch shows it. */
+  const creation = { by: "watch", is: "present", created: true } as const;
+  const isNew = ({ metadata: { uid } }: KubeObject): boolean => before?.has(uid) === false;
   return [
     ...gone.map((one) => deletionEvent(one, false)),
     ...objects.flatMap((object) =>
       changeEvents(seen.get(keyOf(object)), {
-        ...listing,
+        ...(isNew(object) ? creation : listing),
         object,
         matched: mappingResultsOf(object, subscriptions),
       }),

@@ -34,11 +34,15 @@ local function remember(e, w)
     if w.uid then clear(e, 'cachedObject', 'leftObject') end
     if w.uid and e.f.uid ~= w.uid then
       e.f.replaced = e.f.replaced or e.f.uid -- the one that a run may have seen
-      clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error')
+      clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error', 'isNew')
       e.f.uid = w.uid
     end
   end
-  if isBeforeAnyRun(e, w) then e.f.observedIn = control.incarnation end
+  if isBeforeAnyRun(e, w) then
+    e.f.observedIn = control.incarnation
+    if w.created and w.uid and w.uid == e.f.uid then e.f.isNew = 1 end
+  end
+  if w.force then clear(e, 'isNew') end
   notePause(e, w)
   keepObject(e, w)
   keepDelta(e, w)

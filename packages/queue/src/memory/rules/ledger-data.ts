@@ -88,6 +88,8 @@ export interface KeyEntry {
    * started.
    */
   observedIn: string | undefined;
+  /** The object was created after every run that the data do not contain, and no run of it has begun. */
+  isNew: boolean;
 
   /** Since when an annotation is known to pause its object. */
   pausedSince: number | undefined;
@@ -235,6 +237,7 @@ export const blankEntry = (key: ObjectKey): KeyEntry => ({
   hasLeftLists: false,
   deltas: new Set(),
   observedIn: undefined,
+  isNew: false,
   pausedSince: undefined,
   fails: 0,
   conflicts: 0,

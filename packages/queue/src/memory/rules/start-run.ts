@@ -92,7 +92,17 @@ function grantLease(context: CallContext, entry: KeyEntry, { token, version }: R
   const cachedObject =
     entry.observedIn === context.data.incarnation ? (entry.cachedObject ?? leftObject) : undefined;
   const cachedLists = cachedListsOf(context, entry);
-  const claim: Claim = { fails, reasons, class: wakeClass, uid, replaced, trace, versions };
+  const isFirst = entry.isNew && entry.observedIn === context.data.incarnation;
+  const claim: Claim = {
+    fails,
+    reasons,
+    class: wakeClass,
+    uid,
+    replaced,
+    trace,
+    versions,
+    ...(isFirst && { isFirst }),
+  };
   enterState(context, entry, "leased", context.now + context.lease);
   entry.holder = { token, claim };
   entry.startedRun = {
@@ -110,6 +120,7 @@ function grantLease(context: CallContext, entry: KeyEntry, { token, version }: R
   entry.forced = false;
   entry.cachedObject = undefined;
   entry.observedIn = undefined;
+  entry.isNew = false;
   dropLists(entry);
   return { ...claim, cachedObject, cachedLists };
 }

@@ -23,10 +23,16 @@ export function recordWake(context: CallContext, wake: Wake, force: boolean): vo
   const entry = entryOf(context, wake.key);
   if (wake.class === "resync" && !force && entry.state !== undefined) return;
   const moreUrgent = mergeWake(context, entry, wake);
-  if (isBeforeAnyRun(context, entry, wake)) entry.observedIn = context.data.incarnation;
+  if (isBeforeAnyRun(context, entry, wake)) {
+    entry.observedIn = context.data.incarnation;
+    if (wake.created && wake.uid !== undefined && wake.uid === entry.uid) entry.isNew = true;
+  }
   notePause(context, entry, wake);
   keepCachedObject(context, entry, wake, force);
-  if (force) entry.deltas = "lost";
+  if (force) {
+    entry.deltas = "lost";
+    entry.isNew = false;
+  }
   keepDelta(context, entry, wake);
   switch (entry.state) {
     case "leased":
@@ -136,4 +142,5 @@ function resetForNewObject(context: CallContext, entry: KeyEntry, uid: string): 
   entry.notBefore = 0;
   entry.earlyRunUsed = false;
   entry.error = undefined;
+  entry.isNew = false;
 }
