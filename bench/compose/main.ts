@@ -4,6 +4,7 @@
  *
  *     npm run bench:compose                             three rounds; writes results.md, after each turn
  *     npm run bench:compose -- --rounds 1               writes results.md
+ *     npm run bench:compose -- --apart                  API server and contestant have a core each; writes results-apart.md
  *     npm run bench:compose -- --only Drover            this one, and controller-runtime; printed
  *     npm run bench:compose -- --parents 200            printed
  *     npm run bench:compose -- --little                 shows that it works, printed
@@ -11,6 +12,7 @@
  * The first run builds the cluster and the controllers, which takes minutes. A contestant that cannot be built is left
  * out, and the report names it.
  */
+import { execFileSync } from "node:child_process";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -33,6 +35,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     only: { type: "string" },
     parents: { type: "string" },
+    apart: { type: "boolean", default: false },
     little: { type: "boolean", default: false },
   },
 });
@@ -43,12 +46,14 @@ const isAsked = chosen(
 const usual = values.little ? 50 : 1_000;
 const parents = values.parents === undefined ? usual : wholeNumber("parents", values.parents, 1);
 const isWritten = values.only === undefined && parents === 1_000;
+const resultsName = values.apart ? "results-apart.md" : "results.md";
 const progress = (line: string): void => console.error(line);
 
 const notRun = new Map<string, string>();
 const prepared = await preparedOf(contestants.filter(({ name }) => name === reference || isAsked(name)));
 const ended = await circumstances("bench:compose");
 const stage = await setStage(progress);
+if (values.apart) pin(stage.cluster.pids(), 0);
 const turns: Turn[] = [];
 try {
   for (let round = 1; round <= Number(values.rounds); round += 1) {
@@ -56,13 +61,19 @@ try {
       progress(`round ${round}: ${name}`);
       turns.push(await onStage(name, start));
       // A round takes so long that it may be ended before its time.
-      if (isWritten) await writeResults(await textOf(), import.meta.dirname);
+      if (isWritten) await writeResults(await textOf(), import.meta.dirname, resultsName);
     }
   }
 } finally {
   await stage.stop();
 }
 if (!isWritten) console.log(await textOf());
+
+/** From now on these processes, with all their threads, run on this core only. */
+function pin(pids: readonly number[], core: number): void {
+  for (const pid of pids)
+    execFileSync("taskset", ["--all-tasks", "--pid", "--cpu-list", String(core), String(pid)]);
+}
 
 async function textOf(): Promise<string> {
   return report(turns, { ...(await ended()), parents, notRun });
@@ -90,6 +101,7 @@ async function preparedOf(
 async function onStage(name: string, start: (ground: Ground) => Promise<AtWork>): Promise<Turn> {
   const folder = await mkdtemp(join(stage.folder, "turn-"));
   const atWork = await start({ stage, folder, workers });
+  if (values.apart) pin([process.pid, ...Object.values(atWork.pids)], 1);
   try {
     return await takeTurn(stage, name, atWork, parents);
   } finally {

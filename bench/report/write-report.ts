@@ -9,9 +9,9 @@ export async function writeReport(text: string, goals: string, folder: string): 
   await writeFormatted(readme, withGoals(await readFile(readme, "utf8"), goals));
 }
 
-/** Writes `results.md` in a folder. */
-export const writeResults = (text: string, folder: string): Promise<void> =>
-  writeFormatted(join(folder, "results.md"), text);
+/** Writes `results.md`, or another one, in a folder. */
+export const writeResults = (text: string, folder: string, name = "results.md"): Promise<void> =>
+  writeFormatted(join(folder, name), text);
 
 /** The README with new goals in its section `Results`; the sections before and after it are kept. */
 export function withGoals(readme: string, goals: string): string {
