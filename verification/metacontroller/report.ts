@@ -4,10 +4,10 @@ import type { Failure, SuiteResult } from "./suite.ts";
 
 /** The result for people. Its last line has the figures. */
 export function report(result: SuiteResult, seed: number): string {
-  const { histories, compared, restarts, failures, met, seconds } = result;
+  const { histories, compared, again, restarts, failures, met, seconds } = result;
   return [
     ...[...met].map(([{ reason }, count]) => `allowed, in ${count} states: ${reason}`),
-    `${histories} histories, seed ${seed}: ${failures} differ; ${compared} states compared, ` +
+    `${histories} histories, seed ${seed}: ${failures} differ; ${compared} states compared, ${again} twice, ` +
       `${restarts} restarts, ${seconds.toFixed(0)} s`,
   ].join("\n");
 }
