@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { type AuditedRequest, auditLog } from "@drover/real-cluster";
+import { type AuditedRequest, auditLog, ownersAreChecked } from "@drover/real-cluster";
 import { redisUsers } from "../harness/redis-contents.ts";
-import { applyIn, installDeployer, ownersAreChecked, partImages } from "./installed-deployer.ts";
+import { applyIn, installDeployer, partImages } from "./installed-deployer.ts";
 import { type PodCluster, startPodClusterAs } from "./pod-cluster.ts";
 import { s3 } from "./workloads.ts";
 

@@ -17,9 +17,6 @@ export const partImages: readonly WantedImage[] = [
   { of: "valkey", as: valkeyImage },
 ];
 
-/** Off unless asked for; some distributions ask for it. */
-export const ownersAreChecked = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement";
-
 /** The manifests of an installation with deployer, in their order. */
 const installed = [
   "apps/bridge/deploy/crd.yaml",

@@ -28,4 +28,4 @@ export { type ExecOptions, FailedInsideError } from "./node/enter-namespaces.ts"
 export { type NodeCluster, startClusterWithNode } from "./node/start-with-node.ts";
 export type { CertifiedUser } from "./pki.ts";
 export type { StaleView } from "./stale-view.ts";
-export { startRealCluster, type RealCluster, type StartOptions } from "./start.ts";
+export { ownersAreChecked, startRealCluster, type RealCluster, type StartOptions } from "./start.ts";

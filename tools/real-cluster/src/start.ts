@@ -25,6 +25,9 @@ export interface StartOptions {
   readonly apiServerArgs?: readonly string[];
 }
 
+/** A flag for an API server that checks who sets an owner reference that blocks deletion, as OpenShift's does. */
+export const ownersAreChecked = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement";
+
 /** An etcd and an API server that run for you until you stop them. */
 export interface RealCluster {
   /** Path of a kubeconfig that may do everything (a client certificate, in `system:masters`). */

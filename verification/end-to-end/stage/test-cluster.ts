@@ -1,5 +1,5 @@
 import { spawnTied } from "@drover/local-servers";
-import { startRealCluster } from "@drover/real-cluster";
+import { ownersAreChecked, startRealCluster } from "@drover/real-cluster";
 import { startSandbox } from "@drover/sandbox";
 import { execFile, type ExecFileException } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -79,7 +79,9 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
 /** Written through kubectl, as people do; read through `kubectl proxy`, since a process for each look costs too much. */
 async function realCluster(folder: string): Promise<TestCluster> {
   // Services have addresses that a node of processes can serve.
-  const cluster = await startRealCluster({ apiServerArgs: ["--service-cluster-ip-range=127.1.0.0/16"] });
+  const cluster = await startRealCluster({
+    apiServerArgs: ["--service-cluster-ip-range=127.1.0.0/16", ownersAreChecked],
+  });
   const kubectl = (args: readonly string[], input = ""): Promise<string> =>
     new Promise((resolve, reject) => {
       const done = (error: ExecFileException | null, stdout: string, stderr: string): void =>

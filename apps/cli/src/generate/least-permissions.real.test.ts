@@ -1,5 +1,7 @@
 import {
   customResourceDefinition,
+  defineController,
+  defineFunction,
   functionManifestOf,
   namesQueueOf,
   queueOf,
@@ -8,10 +10,19 @@ import {
   type Permissions,
   silentLog,
 } from "@drover/controller";
-import { builtin, connect, createOrReplace, installCrd, type KubeClient, refOf } from "@drover/kube";
+import {
+  builtin,
+  connect,
+  controllerReference,
+  createOrReplace,
+  installCrd,
+  kindOf,
+  type KubeClient,
+  refOf,
+} from "@drover/kube";
 import { type RedisServer, spawnTied, startRedis } from "@drover/local-servers";
 import { connectRedis, disconnectRedis, openWorkQueue, type RedisConnection } from "@drover/queue";
-import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { ownersAreChecked, type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
@@ -28,7 +39,10 @@ let kubeconfig: string;
 let count = 0;
 
 beforeAll(async () => {
-  [cluster, redis] = await Promise.all([startRealCluster(), startRedis({ persistence: false })]);
+  [cluster, redis] = await Promise.all([
+    startRealCluster({ apiServerArgs: [ownersAreChecked] }),
+    startRedis({ persistence: false }),
+  ]);
   connection = await connectRedis({ url: redis.url, clientName: "test", log: silentLog });
   admin = await connect({ kubeconfig: cluster.kubeconfig });
   await installCrd(admin, { ...customResourceDefinition(Note) });
@@ -192,4 +206,35 @@ describe.each([
       expect(request).toMatch(new RegExp(`^${methods[verb]!} /api.*/${plural}\\b.*${subresource}$`));
     },
   );
+});
+
+describe("the permissions of a function that owns objects, where the API server checks owner references", () => {
+  const { configMap } = builtin;
+  const owner = defineController({
+    for: Note,
+    owns: [{ kind: kindOf(configMap) }],
+    reconcile: () => Promise.resolve({}),
+  });
+  const definition = defineFunction({ controller: owner, deployment: { container: { image: "notes:1" } } });
+  const { permissions = {} } = functionManifestOf(definition).spec;
+  const make = async (name: string): Promise<unknown> => {
+    const metadata = { name, namespace: "default" };
+    const { metadata: parent } = await admin.create(note, { metadata, spec: {} });
+    const ownerReferences = [controllerReference({ ref: note, metadata: parent })];
+    const account = await connect({ kubeconfig });
+    return account
+      .create(configMap, { metadata: { ...metadata, ownerReferences } })
+      .finally(() => account.close());
+  };
+
+  it("are enough to make one", async () => {
+    await grant(permissions);
+    await make("owning");
+  });
+
+  it("are too few without notes/finalizers", async () => {
+    const cluster = permissions.cluster?.filter(({ resources }) => resources[0] !== "notes/finalizers");
+    await grant({ cluster });
+    await expect(make("refused")).rejects.toThrow(/cannot set blockOwnerDeletion/);
+  });
 });

@@ -37,6 +37,7 @@ export function leastPermissions<R extends Resource>(
   const own = [
     rule(kind.group, kind.plural, finalizer === undefined ? ["get"] : ["get", "patch"]),
     ...(kind.foreign ? [] : [rule(kind.group, `${kind.plural}/status`, ["update"])]),
+    ...(owns.length > 0 ? [rule(kind.group, ...toBlockDeletion(kind))] : []),
     rule("events.k8s.io", "events", ["create", "patch"]),
     ...secretRules(readsSecrets),
   ].map((one) => ({ one, local: isLocal(kind, only.namespaces) }));
@@ -66,6 +67,15 @@ export function leastPermissions<R extends Resource>(
     cluster: all.filter(({ local }) => !local).map(({ one }) => one),
   });
 }
+
+/**
+ * Resource and verbs that an API server with the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift's,
+ * requires of whoever makes an object whose owner reference blocks the owner's deletion, as that of a controller does.
+ *
+ * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#ownerreferencespermissionenforcement
+ */
+export const toBlockDeletion = ({ plural }: Pick<Kind, "plural">) =>
+  [`${plural}/finalizers`, ["update"]] as const satisfies readonly [string, readonly string[]];
 
 /** Verbs of a controller on objects of a kind that it owns. Their status is written by another controller. */
 const ownersVerbs = ["get", "list", "create", "update", "patch", "delete"];

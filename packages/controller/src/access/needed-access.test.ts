@@ -24,6 +24,10 @@ const called = (where: string) => [
   `update cups/status of example.com ${where}`,
   ...["create", "patch"].map((verb) => `${verb} events of events.k8s.io ${where}`),
 ];
+/** What an API server may require of whoever makes children that block the deletion of their parents. */
+const blocking = ["a", "b"].map(
+  (namespace) => `update cups/finalizers of example.com in namespace ${namespace}`,
+);
 const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
 const container = { image: "cups:1" };
 const inTwo = kind("cups", { namespaces: ["a", "b"] });
@@ -69,6 +73,7 @@ it.each<[string, object, readonly string[]]>([
       ...seen("spoons"),
       ...called("in namespace a"),
       ...called("in namespace b"),
+      ...blocking,
       ...["a", "b"].flatMap((namespace) =>
         ["get", "list", "create", "patch", "delete"].map(
           (verb) => `${verb} saucers of example.com in namespace ${namespace}`,
@@ -100,6 +105,7 @@ it.each<[string, object, readonly string[]]>([
       ...seen("knives"),
       ...called("in namespace a"),
       ...called("in namespace b"),
+      ...blocking,
       ...["a", "b"].flatMap((namespace) =>
         ["get", "list", "create", "patch", "delete"].map(
           (verb) => `${verb} saucers of example.com in namespace ${namespace}`,
@@ -123,6 +129,7 @@ it.each<[string, object, readonly string[]]>([
       ...seen("saucers"),
       ...called("in namespace a"),
       ...called("in namespace b"),
+      ...blocking,
       ...["get", "list", "create", "patch", "delete"].map(
         (verb) => `${verb} saucers of example.com in all namespaces`,
       ),

@@ -1,5 +1,5 @@
 import { type Access, accessesOf, type PolicyRule } from "./access.ts";
-import { type Permissions, relatedVerbs } from "./least-permissions.ts";
+import { type Permissions, relatedVerbs, toBlockDeletion } from "./least-permissions.ts";
 import type { ReconcileFunctionSpec } from "../function/reconcile-function.ts";
 import { declaresChildren } from "../function/webhook-problem.ts";
 
@@ -107,6 +107,8 @@ export function rulesOfCalled({
 }: ReconcileFunctionSpec): readonly GatewayRules[] {
   const own = { kind, rules: gatewayRules(kind) };
   if (!declaresChildren(webhook)) return [own];
+  const [finalizers, verbs] = toBlockDeletion(kind);
+  const owner = { kind, rules: [{ apiGroups: [kind.group], resources: [finalizers], verbs }] };
   const within = (
     { group, plural, namespaces }: FollowedKind,
     besides: FollowedKind["namespaces"],
@@ -116,6 +118,7 @@ export function rulesOfCalled({
   };
   return [
     own,
+    owner,
     ...owns.map((owned) => ({
       kind: within(owned, isBeside(owned) && owned.acrossNamespaces !== true ? kind.namespaces : undefined),
       rules: childRules(owned),

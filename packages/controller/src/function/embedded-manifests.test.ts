@@ -21,6 +21,7 @@ describe("a function with a bridge in its process", () => {
       rules: [
         { resources: ["cups"], verbs: ["get"] },
         { resources: ["cups/status"], verbs: ["update"] },
+        { resources: ["cups/finalizers"], verbs: ["update"] },
         { resources: ["events"], verbs: ["create", "patch"] },
         { resources: ["saucers"], verbs: ["get", "list", "create", "update", "patch", "delete"] },
         { resources: ["cups"], verbs: ["list", "watch"] },
