@@ -60,6 +60,25 @@ export function elsewhereContract(servers: () => Servers): void {
       expect(await cluster.get(websiteKind, "a")).toBeUndefined();
     });
 
+    test("are deleted with their parent, also if they have just lost their labels", async () => {
+      const { cluster, client, namespace, key } = await everywhere((elsewhere) => [
+        elsewhere({ a: "1" }),
+        elsewhere({ b: "1" }, "b"),
+      ]);
+      const [lost, released] = [key, objectKey({ namespace, name: "b" })];
+      const labels = { "drover.dev/controller": null, "drover.dev/owner-uid": null };
+      const without = (metadata: object) => ({ type: "merge", body: { metadata } }) as const;
+      await client.patch(builtin.configMap, lost, without({ labels }));
+      const annotations = { "drover.dev/parent": null };
+      await client.patch(builtin.configMap, released, without({ labels, annotations }));
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect(await cluster.get(websiteKind, "a")).toBeUndefined();
+      expect(await client.get(builtin.configMap, lost)).toBeUndefined();
+      expect(await client.get(builtin.configMap, released)).toBeDefined();
+      await client.delete(builtin.configMap, released);
+    });
+
     test("stay with Orphan, without marks, or with Retain, for a parent that declares them again", async () => {
       const { cluster, client, namespace, key } = await everywhere((elsewhere) => [
         { object: elsewhere({ a: "1" }), deletion: "Orphan" },

@@ -64,6 +64,8 @@ export async function observeChildren(
         for (const namespace of namespaces) {
           found.push(...(await childrenIn({ context, ref, isLive }, namespace)));
           if (takesOver) found.push(...(await unlabelledIn({ context, ref, isLive }, namespace)));
+          // Nothing looks for the children of a parent that is gone: also those that have just lost their labels count.
+          if (isLive) found.push(...(await recordedChildren({ context, ref, isLive }, namespace, found)));
         }
       } catch (error) {
         // A kind whose CRD is missing has no objects. If one is declared, its apply reports that.
@@ -138,22 +140,25 @@ async function unlabelledIn(
   return found;
 }
 
+/** @param found those that need not be read. */
 async function recordedChildren(
   reading: Reading,
   namespace: string | undefined,
+  found: readonly ObservedChild[] = [],
 ): Promise<readonly ObservedChild[]> {
   const { context, ref } = reading;
+  const known = new Set(found.map(({ key }) => key));
   const keys = [...context.recorded]
     .filter((id) => id.startsWith(idPrefix(ref, namespace)))
     .flatMap((id) => tryParseObjectKey(id.slice(idPrefix(ref).length)) ?? [])
-    .filter((key) => (splitObjectKey(key).namespace !== undefined) === ref.namespaced);
-  const found: ObservedChild[] = [];
+    .filter((key) => !known.has(key) && (splitObjectKey(key).namespace !== undefined) === ref.namespaced);
+  const read: ObservedChild[] = [];
   const bound = boundOf(reading);
   for await (const objects of objectsByKey(context, ref, keys)) {
     if (!reading.isLive) bound(objects);
-    found.push(...childrenAmong(reading, reading.isLive ? objects.map(metadataOf) : objects));
+    read.push(...childrenAmong(reading, reading.isLive ? objects.map(metadataOf) : objects));
   }
-  return found;
+  return read;
 }
 
 /** An object with a name that no key has was not declared. */
