@@ -114,6 +114,46 @@ it("what is made for a function is in its status first: how it comes by its keys
   ]);
 });
 
+it("Pods and account have the labels and annotations of the spec, and lose those that it drops, but none of others", async () => {
+  const labels = { "azure.workload.identity/use": "true" };
+  const container = { image: "cups:1", labels, annotations: { "example.com/note": "a" } };
+  const role = (arn: string) => ({ "eks.amazonaws.com/role-arn": arn });
+  await create({ container: { ...container, serviceAccount: { annotations: { ...role("a"), more: "b" } } } });
+  await runUntilDone();
+  const [first] = await podsNow();
+  expect(first?.metadata).toMatchObject({
+    labels: { ...labels, "drover.dev/function": "cups" },
+    annotations: { "example.com/note": "a", "drover.dev/revision": "1" },
+  });
+  const account = async () => (await client.get(builtin.serviceAccount, cups))?.metadata.annotations ?? {};
+  expect(await account()).toMatchObject({ ...role("a"), more: "b" });
+  const others = { metadata: { annotations: { "example.com/others": "c" } } };
+  await client.patch(builtin.serviceAccount, cups, { type: "merge", body: others });
+  await patchSpec({ container: { serviceAccount: { annotations: { ...role("z"), more: null } } } });
+  await runUntilDone();
+  expect(await account()).toEqual({
+    ...role("z"),
+    "drover.dev/annotations": "eks.amazonaws.com/role-arn",
+    "example.com/others": "c",
+  });
+  await patchSpec({ container: { serviceAccount: null, labels: null } });
+  await runUntilDone();
+  expect(await account()).toEqual({ "example.com/others": "c" });
+  expect((await podsNow()).map(({ metadata }) => metadata.annotations)).toContainEqual(
+    expect.objectContaining({ "drover.dev/revision": "2" }),
+  );
+});
+
+it.each(["labels", "annotations"])(
+  "%s of Drover's own are refused, by the API server and by the deployer",
+  async (field) => {
+    const container = { image: "cups:1", [field]: { "drover.dev/function": "another" } };
+    await expect(create({ container })).rejects.toThrow(/leave out names of drover\.dev/);
+    const spec = { for: cup, container };
+    expect(ReconcileFunction.spec.safeParse(spec).success).toBe(false);
+  },
+);
+
 it("nothing is made for a function that is not permitted, nor for one with a contradictory spec", async () => {
   await create({ container: { image: "cups:1" } });
   const refused = new Error("refused");

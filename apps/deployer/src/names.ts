@@ -27,6 +27,9 @@ export const clusterRoleName = (namespace: string, name: string): string => `dro
 export const digest = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12);
 
+/** The annotation with the names of those that an author has asked for, so that they can be removed again. */
+export const authorsAnnotation = "drover.dev/annotations";
+
 /**
  * The annotation with the uid of an object's function, for objects that the function does not own, such as
  * cluster-scoped ones.

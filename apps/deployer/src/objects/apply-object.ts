@@ -9,7 +9,7 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { type FunctionRef, isLabelledFor } from "../function-ref.ts";
-import { ownerAnnotation } from "../names.ts";
+import { authorsAnnotation, ownerAnnotation } from "../names.ts";
 
 /** The parameters for writing the objects of a function. */
 export interface OwnedObjectOptions {
@@ -34,10 +34,23 @@ export async function applyObject(
   const present = await client.get(ref, key, { signal });
   if (present === undefined) return client.create(ref, wanted, { signal });
   rejectForeignObject(ref, present, owner);
-  if (covers(present, wanted)) return present;
+  const complete = withRemovals(present, wanted);
+  if (covers(present, complete)) return present;
   const { resourceVersion, uid } = present.metadata;
-  const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion, uid } };
+  const body = { ...complete, metadata: { ...complete.metadata, resourceVersion, uid } };
   return client.patch(ref, key, { type: "merge", body }, { signal });
+}
+
+/** `wanted`, with null for the annotations that an author has asked for before, and asks for no longer. */
+function withRemovals(present: KubeObject, wanted: NewObject) {
+  const asked = present.metadata.annotations?.[authorsAnnotation];
+  if (asked === undefined) return wanted;
+  const former = [...asked.split(" "), authorsAnnotation].map((name): [string, null] => [name, null]);
+  const annotations: Record<string, string | null> = {
+    ...Object.fromEntries(former),
+    ...wanted.metadata.annotations,
+  };
+  return { ...wanted, metadata: { ...wanted.metadata, annotations } };
 }
 
 /** @throws RetryAfterError for an object that belongs to another owner. */

@@ -3,7 +3,7 @@ import { builtin } from "@drover/kube";
 import { boundRole } from "../roles/bound-role.ts";
 import { functionPolicy } from "../network/function-policy.ts";
 import { type FunctionRef, ownedMetadata, ownedClusterMetadata } from "../function-ref.ts";
-import { clusterRoleName, functionLabel } from "../names.ts";
+import { authorsAnnotation, clusterRoleName, functionLabel } from "../names.ts";
 import type { DeployEnvironment } from "../pods/pod-template.ts";
 import type { FunctionContext, FunctionObject } from "./function-object.ts";
 
@@ -27,7 +27,7 @@ export function functionObjects(
   return [
     {
       ref: builtin.serviceAccount,
-      object: { metadata: owned(functionRef.name) },
+      object: { metadata: { ...owned(functionRef.name), ...authorsAnnotations(container) } },
       // The gateway impersonates it.
       wanted: deployed || spec.delivery === "webhook",
     },
@@ -53,4 +53,10 @@ export function functionObjects(
       wanted: deployed,
     },
   ];
+}
+
+function authorsAnnotations(container: FunctionContext["spec"]["container"]) {
+  const annotations = container?.serviceAccount?.annotations;
+  if (annotations === undefined) return {};
+  return { annotations: { ...annotations, [authorsAnnotation]: Object.keys(annotations).join(" ") } };
 }

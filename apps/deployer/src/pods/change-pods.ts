@@ -29,7 +29,7 @@ export async function changePods(
       ...owner,
       name,
       annotations: pod.annotations,
-      labels: { ...owner.labels, ...pod.labels },
+      labels: { ...pod.labels, ...owner.labels },
     };
     return client.create(builtin.pod, { metadata, spec: pod.spec }, { signal });
   });

@@ -1,3 +1,4 @@
+import { ReconcileFunction } from "@drover/controller";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -93,4 +94,62 @@ it.each([
   const [container] = spec.containers;
   const loose = { ...container, securityContext: {} };
   await expect(created("function", { ...spec, containers: [loose] })).rejects.toThrow(/violates PodSecurity/);
+});
+
+it("a Pod is placed as its function says: the API server takes every field as it is", async () => {
+  const matchExpressions = [{ key: "zone", operator: "In", values: ["a"] }];
+  const term = {
+    topologyKey: "zone",
+    labelSelector: { matchLabels: { tier: "a" }, matchExpressions },
+    namespaceSelector: {},
+    matchLabelKeys: ["revision"],
+  };
+  const podAffinity = {
+    requiredDuringSchedulingIgnoredDuringExecution: [term],
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      { weight: 7, podAffinityTerm: { ...term, namespaces: ["a"] } },
+    ],
+  };
+  const nodeTerm = { matchExpressions: [{ key: "cores", operator: "Gt", values: ["4"] }] };
+  const placed = {
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [
+            { ...nodeTerm, matchFields: [{ ...matchExpressions[0], key: "metadata.name" }] },
+          ],
+        },
+        preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 3, preference: nodeTerm }],
+      },
+      podAffinity,
+      podAntiAffinity: podAffinity,
+    },
+    priorityClassName: "system-node-critical",
+    topologySpreadConstraints: [
+      {
+        maxSkew: 2,
+        topologyKey: "zone",
+        whenUnsatisfiable: "DoNotSchedule",
+        minDomains: 2,
+        nodeAffinityPolicy: "Honor",
+        nodeTaintsPolicy: "Ignore",
+        matchLabelKeys: ["revision"],
+      },
+    ],
+  };
+  const container = ReconcileFunction.spec.shape.container.parse({ image: "cups:1", ...placed });
+  const accepted: unknown = JSON.parse(
+    await create(
+      {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "placed", namespace: strictNamespace },
+        spec: functionPodSpec(container ?? {}),
+      },
+      "--dry-run=server",
+      "--validate=strict",
+      "--output=json",
+    ),
+  );
+  expect(accepted).toMatchObject({ spec: placed });
 });

@@ -62,6 +62,7 @@ export function podTemplate(of: PodTemplateInput) {
     restartPolicy: "Always",
     ...functionPodSpec({
       serviceAccountName: name,
+      ownLabels: podLabels(functionRef),
       container,
       env: containerEnv(of),
       grace: runsEndWithin(spec),
@@ -88,15 +89,19 @@ const probe = (delivery: "pull" | "webhook", path: string) =>
  * Fingerprint of everything that Pods are made from. The number of Pods is not part of it. The CA certificates are,
  * because Pods read them at start.
  */
-export const fingerprintOf = (of: PodTemplateInput): string =>
-  digest([podTemplate(of), of.password, of.environment.redisCa]);
+export const fingerprintOf = (of: PodTemplateInput): string => {
+  const { labels, annotations } = of.spec.container;
+  return digest([podTemplate(of), of.password, of.environment.redisCa, { labels, annotations }]);
+};
+
+const podLabels = ({ name }: Pick<FunctionRef, "name">) => ({ [functionLabel]: name });
 
 /** The labels and annotations of a Pod, and its spec. */
 export function podManifest(of: PodTemplateInput, revision: number) {
   const { containers, ...template } = podTemplate(of);
   return {
-    labels: { [functionLabel]: of.functionRef.name },
-    annotations: { [podRevisionAnnotation]: String(revision) },
+    labels: { ...of.spec.container.labels, ...podLabels(of.functionRef) },
+    annotations: { ...of.spec.container.annotations, [podRevisionAnnotation]: String(revision) },
     spec: {
       ...template,
       containers: containers.map((one) => ({

@@ -51,6 +51,11 @@ it.each<[string, object, readonly string[]]>([
       "create pods in namespace web",
     ],
   ],
+  [
+    "gives its account an identity elsewhere",
+    { container: { ...container, serviceAccount: { annotations: { "example.com/role": "a" } } } },
+    [...seen("cups"), "create pods in namespace web", "create serviceaccounts in namespace web"],
+  ],
   ["has unused permissions", { permissions: { cluster: [rule] } }, seen("cups")],
   ["is called", { delivery: "webhook" }, [...seen("cups"), ...called("in all namespaces")]],
   [

@@ -38,13 +38,18 @@ export const permittedAccess = (
   namespace: string,
 ): readonly Access[] => [...accessesOf(here, namespace), ...accessesOf(everywhere)];
 
-/** Accesses that a function uses without a Role of its own: it runs Pods, and Secrets verify its hooks' events. */
+/**
+ * Accesses that a function uses without a Role of its own: it runs Pods, an annotation may give its ServiceAccount an
+ * identity in a cloud, and Secrets verify its hooks' events.
+ */
 export function implicitAccess(
   { container, hooks = [] }: ReconcileFunctionSpec,
   namespace: string,
 ): readonly Access[] {
-  const pods = container === undefined ? [] : [{ namespace, verb: "create", group: "", resource: "pods" }];
-  return [...pods, ...hooks.flatMap((hook) => hookSecrets(hook, namespace))];
+  const create = (resource: string): Access => ({ namespace, verb: "create", group: "", resource });
+  const pods = container === undefined ? [] : [create("pods")];
+  const account = container?.serviceAccount === undefined ? [] : [create("serviceaccounts")];
+  return [...pods, ...account, ...hooks.flatMap((hook) => hookSecrets(hook, namespace))];
 }
 
 const hookSecrets = (

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { durationSchema } from "../duration.ts";
+import { checkedAtRun } from "../structural/checks.ts";
 
 /** Schemas of the container that a ReconcileFunction is deployed as. Fields are named and shaped as in a Pod. */
 const name = z.string().regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, "give a DNS subdomain");
@@ -48,6 +49,90 @@ const toleration = z.strictObject({
   tolerationSeconds: z.int().min(0).optional(),
 });
 
+const texts = z.record(z.string(), z.string());
+const list = z.array(z.string()).max(100);
+const selector = z.strictObject({
+  matchLabels: texts.optional(),
+  matchExpressions: z
+    .array(
+      z.strictObject({
+        key: z.string(),
+        operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
+        values: list.optional(),
+      }),
+    )
+    .max(20)
+    .optional(),
+});
+const weight = z.int().min(1).max(100);
+const nodeRequirements = z
+  .array(
+    z.strictObject({
+      key: z.string(),
+      operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]),
+      values: list.optional(),
+    }),
+  )
+  .max(20)
+  .optional();
+const nodeTerm = z.strictObject({ matchExpressions: nodeRequirements, matchFields: nodeRequirements });
+const podTerm = z.strictObject({
+  topologyKey: z.string().min(1),
+  labelSelector: selector.optional(),
+  namespaces: list.optional(),
+  namespaceSelector: selector.optional(),
+  matchLabelKeys: list.optional(),
+  mismatchLabelKeys: list.optional(),
+});
+const podAffinity = z.strictObject({
+  requiredDuringSchedulingIgnoredDuringExecution: z.array(podTerm).max(20).optional(),
+  preferredDuringSchedulingIgnoredDuringExecution: z
+    .array(z.strictObject({ weight, podAffinityTerm: podTerm }))
+    .max(20)
+    .optional(),
+});
+const affinity = z.strictObject({
+  nodeAffinity: z
+    .strictObject({
+      requiredDuringSchedulingIgnoredDuringExecution: z
+        .strictObject({ nodeSelectorTerms: z.array(nodeTerm).min(1).max(20) })
+        .optional(),
+      preferredDuringSchedulingIgnoredDuringExecution: z
+        .array(z.strictObject({ weight, preference: nodeTerm }))
+        .max(20)
+        .optional(),
+    })
+    .optional(),
+  podAffinity: podAffinity.optional(),
+  podAntiAffinity: podAffinity.optional(),
+});
+
+const policy = z.enum(["Honor", "Ignore"]).optional();
+const spreadConstraint = z.strictObject({
+  maxSkew: z.int().min(1),
+  topologyKey: z.string().min(1),
+  whenUnsatisfiable: z.enum(["DoNotSchedule", "ScheduleAnyway"]),
+  labelSelector: selector.optional().meta({ description: "Default: the Pods of the function." }),
+  minDomains: z.int().min(1).optional(),
+  nodeAffinityPolicy: policy,
+  nodeTaintsPolicy: policy,
+  matchLabelKeys: list.optional(),
+});
+
+/** Labels or annotations that an author adds: those of Drover are its own. */
+const droversOwn = "leave out names of drover.dev, which Drover sets";
+const added = texts
+  .refine((all) => !Object.keys(all).some((key) => /(^|\.)drover\.dev\//.test(key)), {
+    error: droversOwn,
+    ...checkedAtRun,
+  })
+  .meta({
+    kubernetes: {
+      maxProperties: 50,
+      cel: [{ rule: "self.all(key, !key.matches('(^|[.])drover[.]dev/'))", message: droversOwn }],
+    },
+  });
+
 /** The container of a ReconcileFunction. */
 export type ContainerDeclaration = z.output<typeof containerDeclaration>;
 export const containerDeclaration = z
@@ -71,6 +156,19 @@ export const containerDeclaration = z
     }),
     nodeSelector: z.record(z.string(), z.string()).optional(),
     tolerations: z.array(toleration).max(20).optional(),
+    affinity: affinity.optional(),
+    topologySpreadConstraints: z.array(spreadConstraint).max(10).optional(),
+    priorityClassName: name.optional(),
+    labels: added.optional().meta({ description: "Labels of its Pods." }),
+    annotations: added.optional().meta({ description: "Annotations of its Pods." }),
+    serviceAccount: z
+      .strictObject({
+        annotations: added.meta({
+          description:
+            "Annotations of its ServiceAccount, such as those that give it an identity in a cloud.",
+        }),
+      })
+      .optional(),
     port: z.int().min(1).max(65_535).optional().meta({
       description: "The port of health, metrics and, with delivery: webhook, calls. Default 8080.",
     }),

@@ -42,7 +42,11 @@ export function embeddedManifestsOf<R extends Resource>({
   const { namespace: local, cluster } = withPermissions(least, spec.permissions);
   const timeout = spec.timeout === undefined ? controller.timeout : parseDuration(spec.timeout);
   return [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: place },
+    {
+      apiVersion: "v1",
+      kind: "ServiceAccount",
+      metadata: { ...place, annotations: spec.container?.serviceAccount?.annotations },
+    },
     ...(local === undefined ? [] : roleManifests(place, "Role", local)),
     ...(cluster === undefined ? [] : roleManifests(place, "ClusterRole", cluster)),
     deploymentOf(place, embeddable(spec), timeout),
@@ -118,6 +122,7 @@ function deploymentOf(
   if (twice !== undefined) throw notEmbeddable(`container.env: ${twice} is set by Drover. Leave it out.`);
   const pod = functionPodSpec({
     serviceAccountName: place.name,
+    ownLabels: labels,
     container,
     grace,
     env: [...ours, ...own],
@@ -133,7 +138,10 @@ function deploymentOf(
     spec: {
       replicas: Math.max(1, scaling?.min ?? 1), // several replicas share the work, without a leader
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: pod },
+      template: {
+        metadata: { labels: { ...container.labels, ...labels }, annotations: container.annotations },
+        spec: pod,
+      },
     },
   };
 }

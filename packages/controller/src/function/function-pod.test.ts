@@ -13,12 +13,28 @@ import { runSettingsVariables } from "./run-settings-variables.ts";
 const pod = (more: Partial<FunctionPodOptions["container"]> = {}, grace = 60_000) =>
   functionPodSpec({
     serviceAccountName: "cups",
+    ownLabels: { of: "cups" },
     env: [],
     grace,
     probes: { readiness: {}, liveness: {} },
     container: { image: "cups:1", ...more },
     secrets: [{ name: "shared", secretName: "cups-webhook", mountPath: "/etc/drover" }],
   });
+
+it("Pods are placed as their container says, and are spread among those of their function", () => {
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } };
+  const constraint = { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule" as const };
+  const labelSelector = { matchLabels: { tier: "a" } };
+  const topologySpreadConstraints = [constraint, { ...constraint, labelSelector }];
+  expect(pod({ affinity, priorityClassName: "high", topologySpreadConstraints })).toMatchObject({
+    affinity,
+    priorityClassName: "high",
+    topologySpreadConstraints: [
+      { ...constraint, labelSelector: { matchLabels: { of: "cups" } } },
+      { ...constraint, labelSelector },
+    ],
+  });
+});
 
 it("scheduling and resources of a container are in its Pod", () => {
   const resources = { limits: { memory: "1Gi" } };

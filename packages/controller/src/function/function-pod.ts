@@ -4,6 +4,8 @@ export type EnvVar = NonNullable<ContainerDeclaration["env"]>[number];
 
 export interface FunctionPodOptions {
   readonly serviceAccountName: string;
+  /** The labels of its Pods, and of no others in its namespace. */
+  readonly ownLabels: Readonly<Record<string, string>>;
   readonly container: ContainerDeclaration;
   /** Its complete environment. */
   readonly env: readonly EnvVar[];
@@ -71,6 +73,7 @@ export const duplicateVariable = (
 /** The spec of a function's Pods: no root user, a read-only root file system, no capabilities. */
 export function functionPodSpec({
   serviceAccountName,
+  ownLabels,
   container,
   env,
   grace,
@@ -78,7 +81,7 @@ export function functionPodSpec({
   secrets = [],
 }: FunctionPodOptions) {
   const { image, imagePullPolicy, command, args, resources = defaultResources, volumes = [] } = container;
-  const { imagePullSecrets, nodeSelector, tolerations } = container;
+  const { imagePullSecrets, nodeSelector, tolerations, affinity, priorityClassName } = container;
   return {
     serviceAccountName,
     // DROVER_SERVICE_HOST, which a Service named drover would add, would be refused as an unknown setting.
@@ -88,6 +91,12 @@ export function functionPodSpec({
     imagePullSecrets,
     nodeSelector,
     tolerations,
+    affinity,
+    priorityClassName,
+    topologySpreadConstraints: container.topologySpreadConstraints?.map((constraint) => ({
+      ...constraint,
+      labelSelector: constraint.labelSelector ?? { matchLabels: ownLabels },
+    })),
     containers: [
       {
         name: "function",
