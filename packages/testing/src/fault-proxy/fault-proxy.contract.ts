@@ -138,6 +138,15 @@ export function faultProxyContract(what: string, server: () => ContractServer): 
       expect(story()).toEqual([`#1 create configmaps default/${name} -> ${words}`]);
     });
 
+    it("sends it twice, and the client gets the second answer", async () => {
+      const { url } = await start(at("create", { do: "repeat" }));
+      const name = newName();
+      await expect(make(name, url)).resolves.toMatchObject({ status: 409 });
+      expect(await kept(name)).toBe(true);
+      expect(proxy?.record[0]).toMatchObject({ client: 409, committed: true });
+      expect(story()).toEqual([`#1 create configmaps default/${name} -> 409, sent twice`]);
+    });
+
     it.each<[string, CallFault, boolean]>([
       ["hangs before", { do: "hang" }, false],
       ["hangs after", { do: "hang after" }, true],

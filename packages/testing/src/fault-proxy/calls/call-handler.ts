@@ -55,6 +55,8 @@ export function callHandler(serving: ServeOptions): (exchange: Exchange) => Prom
       case "hang after":
         if (await carriedOut(exchange, upstream)) hang(exchange);
         break;
+      case "repeat":
+        return repeat(serving, exchange);
       case "kill":
         return kill(serving, exchange, fault.when);
       case "stale":
@@ -128,6 +130,16 @@ async function carriedOut(exchange: Exchange, upstream: OpenUpstream): Promise<b
   if (from === undefined) return false;
   await readResponseBody(exchange, from);
   return true;
+}
+
+/** Sends a call twice, and passes the second answer on. A body that is streamed can be sent only once. */
+async function repeat(serving: ServeOptions, exchange: Exchange): Promise<void> {
+  const { entry, forwarded } = exchange;
+  const { upstream } = serving;
+  if (Buffer.isBuffer(forwarded.body) && !(await carriedOut(exchange, upstream))) return;
+  const { committed } = entry;
+  await pass(serving, exchange, upstream);
+  if (committed === true) entry.committed = true;
 }
 
 async function kill(serving: ServeOptions, exchange: Exchange, when: "before" | "after"): Promise<void> {

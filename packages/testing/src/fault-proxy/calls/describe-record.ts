@@ -49,6 +49,8 @@ export function describeFault(fault: CallFault): string {
       return "answer lost";
     case "hang after":
       return "never answered";
+    case "repeat":
+      return "sent twice";
     case "kill":
       return `killed ${fault.when} it`;
     case "stale":

@@ -45,6 +45,8 @@ const atOnce = [
   nothing("lose answer"),
   /** Carried out, and never answered. */
   nothing("hang after"),
+  /** Carried out twice; the client gets the second answer. */
+  nothing("repeat"),
   /**
    * The client process dies, before the call reaches the server or between its commit and its answer. Nothing of this
    * process is forwarded or answered from then on.
