@@ -36,6 +36,8 @@ export interface SandboxOptions {
    * deleted namespaces Terminating.
    */
   readonly controllers?: boolean;
+  /** The version before the first change, 0 by default: for clients that remember versions of an earlier sandbox. */
+  readonly version?: number;
 }
 
 /** A running API server. The code that started it closes it. */
@@ -85,8 +87,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     hosts = [],
     now = () => new Date(),
     controllers = true,
+    version,
   } = options;
-  const store = createStore(historyLimit);
+  const store = createStore(historyLimit, version);
   const cluster = createCluster(store, now);
   keepDefinitions(cluster);
   if (controllers) {

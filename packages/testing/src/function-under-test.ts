@@ -1,5 +1,6 @@
-import type { Controller } from "@drover/controller";
+import type { Controller, ReconcileFunctionSpec } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
+import type { Run } from "@drover/queue";
 
 /** The clients and the clock of a function in a test, in place of those that its process would open. */
 export interface FunctionEnvironment {
@@ -14,8 +15,18 @@ export interface FunctionEnvironment {
 /** The controllers of one process of the function. */
 export interface RunningFunction {
   readonly controllers: readonly Controller[];
+  /** Set for a function that is called over HTTP: `controllers` then has only its settings. */
+  readonly called?: CalledUnderTest;
   /** Releases the resources of the controllers. */
   close?(): void | Promise<void>;
+}
+
+/** A function that is called over HTTP. Its calls go to the server `outside.function`, where they meet faults. */
+export interface CalledUnderTest {
+  /** Of its ReconcileFunction. */
+  readonly spec: ReconcileFunctionSpec;
+  /** The controller of one run, which calls the function. */
+  readonly controllerFor: (run: Run) => Controller;
 }
 
 /**

@@ -24,13 +24,13 @@
  * are the bridge's watches: it lists and compares, so it misses an object that exists only between two lists
  * (docs/decisions/0015).
  */
-export { startFunction, type FunctionUnderTest } from "./function-under-test.ts";
+export { startFunction, type FunctionUnderTest, type RunningFunction } from "./function-under-test.ts";
 export { MissingPermissionError } from "./rights.ts";
 export { testReconcile } from "./test-reconcile.ts";
 export { testCluster, type TestCluster } from "./test-cluster.ts";
-export { sharedServer } from "./test-server.ts";
+export { sharedServer, successiveSandboxes } from "./test-server.ts";
 export type { Manifest, User } from "./kubectl/user.ts";
-export { faultScenario, type OutsideWorld, type Scenario } from "./faults/scenario.ts";
+export { faultScenario, type OutsideWorld, type Scenario, type ScenarioStep } from "./faults/scenario.ts";
 export { type FaultCounts, reportFaults } from "./faults/report-faults.ts";
 export { type FaultReport, type PlanResult, testFaults } from "./faults/test-faults.ts";
 export { type TestPlan } from "./faults/test-plan.ts";

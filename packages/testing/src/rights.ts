@@ -2,9 +2,11 @@ import {
   type Access,
   type Controller,
   type DeployableFunction,
+  gatewayAccess,
   grantedPermissions,
   isGranted,
   permittedAccess,
+  type ReconcileFunctionSpec,
 } from "@drover/controller";
 import type { ProxiedCall } from "./fault-proxy/index.ts";
 import { statusObject } from "./fault-proxy/responses/wrong-responses.ts";
@@ -38,6 +40,8 @@ export interface Rights {
 export interface RightsOptions {
   readonly controllers: readonly Controller[];
   readonly deployedAs?: DeployedAs | undefined;
+  /** The spec of a function that is called: its account has what the gateway needs for it. */
+  readonly called?: ReconcileFunctionSpec | undefined;
   /** The controller of the run in progress; calls outside of runs need the permission of any controller. */
   readonly running: () => string | undefined;
 }
@@ -48,7 +52,7 @@ export interface RightsOptions {
  *
  * @throws UnknownDeploymentError for a definition of another controller.
  */
-export function rightsOf({ controllers, deployedAs = [], running }: RightsOptions): Rights {
+export function rightsOf({ controllers, deployedAs = [], called, running }: RightsOptions): Rights {
   const definitions = [deployedAs].flat();
   const names = controllers.map(({ name }) => name);
   const unknown = definitions.find(({ controller }) => !names.includes(controller.name));
@@ -60,9 +64,11 @@ export function rightsOf({ controllers, deployedAs = [], running }: RightsOption
   }
   const accounts = controllers.map((controller): Account => {
     const definition = definitions.find((one) => one.controller.name === controller.name);
+    if (called !== undefined)
+      return { controller, definition, granted: gatewayAccess(called), isCalled: true };
     const permissions = grantedPermissions(definition ?? { controller });
     const granted = permittedAccess(permissions, definition?.namespace ?? defaultNamespace);
-    return { controller, definition, granted };
+    return { controller, definition, granted, isCalled: false };
   });
   const missing = new Set<string>();
   return {
@@ -83,6 +89,7 @@ interface Account {
   /** Undefined if only the controller is known. */
   readonly definition: DeployableFunction | undefined;
   readonly granted: readonly Access[];
+  readonly isCalled: boolean;
 }
 
 /** The namespace of a function without one in its definition. */
@@ -134,7 +141,7 @@ function forbidden({ controller, definition }: Account, call: ProxiedCall): obje
 }
 
 /** The missing permission of a refused call, and its remedy. */
-function adviceFor({ controller, definition }: Account, call: ProxiedCall): string {
+function adviceFor({ controller, definition, isCalled }: Account, call: ProxiedCall): string {
   const { name } = controller;
   if (call.resource === "")
     return `${name} may not call ${call.method} ${call.path}: no permission allows this path. Remove the call.`;
@@ -142,10 +149,12 @@ function adviceFor({ controller, definition }: Account, call: ProxiedCall): stri
   const what = [resource, subresource].filter(Boolean).join("/");
   const where = namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`;
   const rule = JSON.stringify({ apiGroups: [group], resources: [what], verbs: [verb] });
+  const refused = `${name} may not ${verb} ${what}${group === "" ? "" : ` of ${group}`} ${where}: in a cluster the API server answers 403.`;
+  if (isCalled)
+    return `${refused} Its permissions follow from \`for\`, \`owns\` and \`watches\` of its ReconcileFunction: correct these.`;
   const place = namespace !== undefined && namespace === definition?.namespace ? "namespace" : "cluster";
   return (
-    `${name} may not ${verb} ${what}${group === "" ? "" : ` of ${group}`} ${where}: in a cluster the API server answers 403. ` +
-    `Add ${rule} to deployment.permissions.${place} of its defineFunction (src/function.ts)${otherWay(controller, call)}. ` +
+    `${refused} Add ${rule} to deployment.permissions.${place} of its defineFunction (src/function.ts)${otherWay(controller, call)}. ` +
     (definition === undefined
       ? "Then give the test what that module exports: deployedAs."
       : "Then run: npx drover generate.")

@@ -26,8 +26,16 @@ export type Lister = Pick<KubeClient, "list">;
 export type TestServerFactory = (clock: SteppedClock) => Promise<TestServer>;
 
 /** Opens a sandbox with the test's clock. */
-export const sandboxServers: TestServerFactory = async (clock) => {
-  const sandbox = await startSandbox({ now: clock.date });
+export const sandboxServers: TestServerFactory = (clock) => openSandbox(clock, 0);
+
+/**
+ * Sandboxes with versions above those of all earlier ones. A called function lives through many tests, and answers
+ * `conflict` to a call with an older version of an object than it has seen.
+ */
+export const successiveSandboxes: TestServerFactory = (clock) => openSandbox(clock, Date.now() * 1_000);
+
+async function openSandbox(clock: SteppedClock, version: number): Promise<TestServer> {
+  const sandbox = await startSandbox({ now: clock.date, version });
   return {
     upstream: { url: sandbox.url, token: sandbox.token },
     async staleView() {
@@ -45,7 +53,7 @@ export const sandboxServers: TestServerFactory = async (clock) => {
     isShared: false,
     close: () => sandbox.close(),
   };
-};
+}
 
 function wellFormed(object: unknown): KubeObject {
   if (isWellFormed(object)) return object;

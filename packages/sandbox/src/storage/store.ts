@@ -66,10 +66,10 @@ interface Journal {
   forget(count: number): void;
 }
 
-function createJournal(limit: number, emit: (change: Change) => void): Journal {
+function createJournal(limit: number, from: number, emit: (change: Change) => void): Journal {
   const changes: Change[] = [];
   const pending: Change[] = [];
-  let compactedVersion = 0;
+  let compactedVersion = from;
   const forget = (count: number): void => {
     compactedVersion = changes.splice(0, count).at(-1)?.version ?? compactedVersion;
   };
@@ -110,17 +110,17 @@ function rewound(
   return snapshot(at, objects);
 }
 
-/** Makes an empty store. `historyLimit` is a number of changes, over all buckets. */
-export function createStore(historyLimit: number): Store {
+/** Makes an empty store at a version. `historyLimit` is a number of changes, over all buckets. */
+export function createStore(historyLimit: number, from = 0): Store {
   const buckets = new Map<string, Bucket>();
   const everyone = new Set<(change: Change) => void>();
-  let version = 0;
+  let version = from;
   const bucketOf = (name: string): Bucket => {
     const found = buckets.get(name) ?? { objects: new Map(), listeners: new Set() };
     buckets.set(name, found);
     return found;
   };
-  const journal = createJournal(historyLimit, (change) => {
+  const journal = createJournal(historyLimit, from, (change) => {
     for (const listener of [...bucketOf(change.bucket).listeners, ...everyone]) listener(change);
   });
   return {

@@ -20,6 +20,12 @@ export function derivePlans(scenario: Scenario, baseline: Baseline): readonly Te
       { kind: "crash", when: "before", write },
       { kind: "crash", when: "after", write },
       { kind: "lost answer", write },
+      ...(scenario.isCalled === true && call.resource === ""
+        ? ([
+            { kind: "timed out", write },
+            { kind: "repeated", write },
+          ] as const)
+        : []),
       ...(mayBeInterfered(scenarioRun, call) ? [{ kind: "interfered", write } as const] : []),
       { kind: "refused", status: refusalOf(call), write },
     ]),

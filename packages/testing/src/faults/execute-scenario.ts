@@ -1,3 +1,4 @@
+import { messageOf } from "@drover/controller";
 import { resourceNameOf, refOf } from "@drover/kube";
 import { type SteppedRun, describeOutcome, writesOf } from "../simulation/stepped-run.ts";
 import { NeverIdleError, runUntilIdle } from "../simulation/run-until-idle.ts";
@@ -8,7 +9,7 @@ import {
   type ScenarioEnvironment,
   type ScenarioEnvironmentOptions,
 } from "./scenario-environment.ts";
-import type { Scenario, ScenarioStep } from "./scenario.ts";
+import { type Scenario, type ScenarioStep, ScenarioStepError } from "./scenario.ts";
 import { type FoundObject, type ClusterSnapshot, snapshotCluster } from "./cluster-snapshot.ts";
 import { anyName, namedObject } from "./cluster-state.ts";
 import type { StepResult, ScenarioRun } from "./scenario-run.ts";
@@ -28,7 +29,9 @@ export async function executeScenario(
     steps.push(await observeAfterStep(environment, plan, 0));
     for (const [i, step] of scenario.steps.entries()) {
       environment.before({ step: i + 1 });
-      await performStep(environment, step);
+      await performStep(environment, step).catch((error: unknown) => {
+        throw step.at === undefined ? error : new ScenarioStepError(`${step.at}: ${messageOf(error)}`);
+      });
       steps.push(await observeAfterStep(environment, plan, i + 1));
     }
     seenKinds = await environment.kinds();

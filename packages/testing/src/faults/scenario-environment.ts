@@ -58,6 +58,7 @@ export async function openScenarioEnvironment(
   const simulation: Simulation = await openSimulation({
     start: scenario.start,
     deployedAs: scenario.deployedAs,
+    isCalled: scenario.isCalled,
     server,
     clock,
     decider,
@@ -71,7 +72,9 @@ export async function openScenarioEnvironment(
       if (uid !== undefined) touched = { uid, step };
     },
   });
-  await installKinds(simulation.client, simulation.controllers, scenario.crds);
+  // The kinds of a called function are in manifests.
+  const controllers = scenario.isCalled === true ? [] : simulation.controllers;
+  await installKinds(simulation.client, controllers, scenario.crds);
   const user = openUser(simulation.client, simulation.server);
   let hasMet = plan === undefined || plan.kind === "unobserved";
   return {

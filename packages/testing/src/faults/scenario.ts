@@ -11,6 +11,10 @@ export interface Scenario {
   readonly name: string;
   readonly start: FunctionUnderTest;
   /**
+   * True for a function that is called: `outside` has its address, each request there is a call, and `crds` has its kinds.
+   */
+  readonly isCalled?: boolean;
+  /**
    * How the function is deployed: the exports of `src/function.ts`, one for each controller. A call without a permission is
    * refused with 403 and reported. Default: the permissions that follow from its controllers (for, owns, watches).
    */
@@ -31,14 +35,18 @@ export interface Scenario {
   readonly except?: Readonly<Record<string, string>>;
 }
 
-export type ScenarioStep =
+export type ScenarioStep = (
   | { readonly apply: Manifest }
   | { readonly delete: KindName & { readonly name: string } }
   /** Any other step; `title` describes it in messages. */
   | {
       readonly title: string;
       readonly act: (user: User, outside: OutsideWorld | undefined) => Promise<unknown>;
-    };
+    }
+) & {
+  /** Where it is written, for the error if it cannot be done. */
+  readonly at?: string;
+};
 
 /**
  * Servers other than API servers. Every request is a write, and meets the same faults, but for GET, HEAD, and actions of
@@ -67,6 +75,11 @@ export function lastApplied({ given = [], steps }: Scenario, step: number): Mani
       metadata.name === name &&
       (metadata.namespace ?? "default") === namespace,
   );
+}
+
+/** A step of a scenario that is written in a file cannot be done. */
+export class ScenarioStepError extends Error {
+  override readonly name = "ScenarioStepError";
 }
 
 /** As in `a user applies Site default/a`. */

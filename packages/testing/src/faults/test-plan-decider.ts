@@ -64,7 +64,7 @@ function isPlannedWrite(call: ProxiedCall, { what }: PlannedWrite): boolean {
 }
 
 function faultOf(
-  plan: Extract<TestPlan, { kind: "crash" | "down" | "interfered" | "lost answer" | "refused" }>,
+  plan: Exclude<Extract<TestPlan, { readonly write: PlannedWrite }>, { readonly kind: "stale view" }>,
 ): CallFault {
   switch (plan.kind) {
     case "crash":
@@ -75,6 +75,10 @@ function faultOf(
       return { do: "delay", for: 0 };
     case "lost answer":
       return { do: "lose answer" };
+    case "timed out":
+      return { do: "hang after" };
+    case "repeated":
+      return { do: "repeat" };
     case "refused":
       return { do: "refuse", status: plan.status };
   }

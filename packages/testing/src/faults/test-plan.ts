@@ -10,6 +10,10 @@ export type TestPlan =
   | { readonly kind: "crash"; readonly when: "before" | "after"; readonly write: PlannedWrite }
   /** The write is carried out, and the connection breaks instead of an answer. */
   | { readonly kind: "lost answer"; readonly write: PlannedWrite }
+  /** A call of the function is carried out, no answer comes, and the run is stopped by its timeout. */
+  | { readonly kind: "timed out"; readonly write: PlannedWrite }
+  /** A call of the function is sent twice, and the second answer counts. */
+  | { readonly kind: "repeated"; readonly write: PlannedWrite }
   /** The server refuses the write once: with a conflict for a change, with a server error for all others. */
   | { readonly kind: "refused"; readonly status: 409 | 500 | 503; readonly write: PlannedWrite }
   /** Another client changes the object after the function has read it, and before its write arrives. */
@@ -59,6 +63,10 @@ export function describePlan(plan: TestPlan): string {
       return `crash ${plan.when} ${describeWrite(plan.write)}`;
     case "lost answer":
       return `lost answer of ${describeWrite(plan.write)}`;
+    case "timed out":
+      return `no answer of ${describeWrite(plan.write)} until the timeout`;
+    case "repeated":
+      return `${describeWrite(plan.write)} sent twice`;
     case "refused":
       return `${plan.status} for ${describeWrite(plan.write)}`;
     case "interfered":

@@ -35,6 +35,8 @@ export interface User {
   apply(manifest: Manifest): Promise<KubeObject>;
   /** True if the API server would accept it; nothing is stored. */
   isAcceptable(manifest: Manifest): Promise<boolean>;
+  /** Does what `kubectl patch --type merge` does: merges fields into the object. */
+  patch(kind: KindName, name: string, fields: object): Promise<KubeObject>;
   /** Merges the manifest's status into the object. */
   writeStatus(manifest: Manifest): Promise<KubeObject>;
   /** @param name `name` in the namespace `default`, `namespace/name`, or of a cluster-scoped kind its name. */
@@ -65,6 +67,10 @@ export function openUser(client: KubeClient, server: ApiAddress): User {
     kind: served,
     apply: async (manifest) => kubectlApply({ client, server }, ...(await placed(manifest))),
     isAcceptable: async (manifest) => isAcceptable({ client, server }, ...(await placed(manifest))),
+    async patch(kind, name, body) {
+      const { ref, key } = await locate(kind, name);
+      return client.patch(ref, key, { type: "merge", body });
+    },
     async writeStatus({ status, metadata, ...kind }) {
       const { ref, key } = await locate(kind, [metadata.namespace, metadata.name].filter(Boolean).join("/"));
       return client.patch(ref, key, { type: "merge", body: { status } }, { subresource: "status" });

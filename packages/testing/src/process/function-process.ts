@@ -1,12 +1,16 @@
 import type { Controller, Milliseconds, ObjectKey } from "@drover/controller";
 import { connect, type KubeClient } from "@drover/kube";
-import { startFunction, type FunctionUnderTest } from "../function-under-test.ts";
+import type { Run } from "@drover/queue";
+import { type CalledUnderTest, startFunction, type FunctionUnderTest } from "../function-under-test.ts";
 import type { ProcessListeners } from "./proxies.ts";
 import { immediateRetryTimers } from "./immediate-retry-timers.ts";
 
 /** A process of the function, from its start until it is killed or the test ends. */
 export interface FunctionProcess {
   readonly controllers: readonly Controller[];
+  readonly called: CalledUnderTest | undefined;
+  /** The controller of this name, for one run. */
+  readonly controllerFor: (name: string, run: Run) => Controller;
   readonly client: KubeClient;
   /** Resolves when it is killed; its run in progress never ends. */
   readonly died: Promise<undefined>;
@@ -49,8 +53,11 @@ export async function startFunctionProcess(options: FunctionProcessOptions): Pro
       return result;
     },
   });
+  const { called } = begun;
   return {
-    controllers: begun.controllers.map(noting),
+    controllers: begun.controllers,
+    called,
+    controllerFor: (name, run) => noting(called?.controllerFor(run) ?? controllerIn(begun.controllers, name)),
     client,
     died: death.promise,
     isDead: () => isDead,
@@ -65,4 +72,12 @@ export async function startFunctionProcess(options: FunctionProcessOptions): Pro
       await begun.close?.();
     },
   };
+}
+
+function controllerIn(controllers: readonly Controller[], name: string): Controller {
+  const found = controllers.find((controller) => controller.name === name);
+  if (found !== undefined) return found;
+  throw new Error(
+    `The controller ${name} is not there in the function's next process: make the same ones every time.`,
+  );
 }

@@ -1,3 +1,4 @@
+import { RunTimeoutError } from "@drover/queue";
 import type { CallRecord } from "../fault-proxy/index.ts";
 import type { ApiAddress } from "../kubectl/api-address.ts";
 import {
@@ -20,8 +21,11 @@ export interface FunctionProcesses {
   /** The living process; starts one if the last one was killed. */
   current(): Promise<FunctionProcess>;
   kill(): void;
-  /** Must be called when the run of a controller begins, and with undefined when it ends: calls count as that controller's. */
-  running(controller: string | undefined): void;
+  /**
+   * Must be called when the run of a controller begins, and with undefined when it ends: calls count as that controller's.
+   * The signal fires at the run's timeout: as no time passes in a run, when a call of it hangs.
+   */
+  running(controller: string | undefined): AbortSignal;
   /** The missing permissions of refused calls, each with its remedy. */
   missingPermissions(): readonly string[];
   close(): Promise<void>;
@@ -30,7 +34,7 @@ export interface FunctionProcesses {
 export interface FunctionProcessesOptions
   extends
     Omit<FunctionProcessOptions, "listeners">,
-    Pick<ProxiesOptions, "views" | "outside" | "decider" | "sleep"> {
+    Pick<ProxiesOptions, "views" | "outside" | "isCalled" | "decider" | "sleep"> {
   readonly server: Pick<TestServer, "upstream" | "isShared">;
   /** How the function is deployed, which determines its permissions. */
   readonly deployedAs?: DeployedAs | undefined;
@@ -43,11 +47,13 @@ export async function openFunctionProcesses(options: FunctionProcessesOptions): 
   const kill = (): void => processes.at(-1)?.kill();
   let rights: Rights | undefined;
   let running: string | undefined;
+  let timeout = new AbortController();
   const proxies = await openProxies({
     ...options,
     upstream: server.upstream,
     calls,
     onKill: kill,
+    onHang: () => timeout.abort(new RunTimeoutError("The run took longer than its timeout and was stopped.")),
     authorize: (call) => rights?.refusalOf(call),
   });
   // The record has the objects to remove from a shared server, so calls to it pass through the proxy.
@@ -57,7 +63,11 @@ export async function openFunctionProcesses(options: FunctionProcessesOptions): 
     record: proxies.cluster.record,
     calls,
     kill,
-    running: (controller) => void (running = controller),
+    running(controller) {
+      running = controller;
+      timeout = new AbortController();
+      return timeout.signal;
+    },
     missingPermissions: () => rights?.missing() ?? [],
     async current() {
       const last = processes.at(-1);
@@ -65,7 +75,12 @@ export async function openFunctionProcesses(options: FunctionProcessesOptions): 
       const process = await startFunctionProcess({ ...options, listeners: await proxies.openListeners() });
       processes.push(process);
       if (rights === undefined) {
-        rights = rightsOf({ controllers: process.controllers, deployedAs, running: () => running });
+        rights = rightsOf({
+          controllers: process.controllers,
+          deployedAs,
+          called: process.called?.spec,
+          running: () => running,
+        });
         // Calls before its controllers were known have passed unchecked.
         for (const { call } of calls) rights.refusalOf(call);
       }

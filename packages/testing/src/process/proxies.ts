@@ -32,11 +32,15 @@ export interface ProxiesOptions {
   readonly views?: Readonly<Record<string, Upstream>>;
   /** Servers outside of the cluster, by the name under which the function finds them. */
   readonly outside?: Readonly<Record<string, string>>;
+  /** True if the servers outside are the function itself: its calls may change something, or only ask. */
+  readonly isCalled?: boolean | undefined;
   /** Chooses the faults of the function's calls, to the cluster and to servers outside. */
   readonly decider?: FaultDecider;
   /** Returns the Status for a call that the function may not make. */
   readonly authorize?: (call: ProxiedCall) => object | undefined;
   readonly onKill: () => void;
+  /** Called when a call was carried out and its answer will never come. */
+  readonly onHang: () => void;
   /** Called for a delay, instead of waiting. */
   readonly sleep?: () => Promise<void>;
   /** The calls of all processes to all servers are added to it. */
@@ -45,8 +49,9 @@ export interface ProxiesOptions {
 
 /** One proxy before each server; one decider for all. */
 export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
-  const { upstream, views = {}, outside = {}, decider, authorize, onKill, sleep, calls } = options;
+  const { upstream, views = {}, outside = {}, decider, authorize, onKill, onHang, sleep, calls } = options;
   const start = (to: Upstream, may?: ProxiesOptions["authorize"]): Promise<FaultProxy> => {
+    const isOfCalled = options.isCalled === true && to !== upstream;
     const isOfFunction = ({ life }: { readonly life: number }): boolean => life !== testProcessNumber;
     return startFaultProxy({
       upstream: to,
@@ -55,7 +60,10 @@ export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
       ...(sleep && { sleep }),
       ...(may && { authorize: (call: ProxiedCall) => (isOfFunction(call) ? may(call) : undefined) }),
       decider: { ofCall: (call) => (isOfFunction(call) ? decider?.ofCall(call) : undefined) },
-      onEntry: (entry) => isOfFunction(entry.call) && calls.push(entry),
+      onEntry(entry) {
+        if (isOfFunction(entry.call)) calls.push(isOfCalled ? withoutCommit(entry) : entry);
+        if (entry.fault?.do === "hang after") onHang();
+      },
     });
   };
   const cluster = await start(upstream, authorize);
@@ -81,6 +89,8 @@ export async function openProxies(options: ProxiesOptions): Promise<Proxies> {
     },
   };
 }
+
+const withoutCommit = ({ committed: _, ...entry }: CallRecord): CallRecord => entry;
 
 /** The process number of a proxy's own address. */
 const testProcessNumber = 1;

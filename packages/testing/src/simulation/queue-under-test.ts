@@ -30,11 +30,12 @@ export interface QueueUnderTestOptions {
   readonly onAnnouncement: (announcement: Announcement) => void;
 }
 
-/** What a controller follows, as it declares it. */
-export function followerOf(controller: Controller): Follower {
+/** What a controller follows, as it declares it, or as the ReconcileFunction of a called function does. */
+export function followerOf(controller: Controller, called: FunctionProcess["called"]): Follower {
   const { name } = controller;
   const queue = queueOf({ name });
-  return { controller: queue, follows: followsOf({ name, queue }, reconcileFunctionOf(controller).spec) };
+  const { spec } = called ?? reconcileFunctionOf(controller);
+  return { controller: queue, follows: followsOf({ name, queue }, spec) };
 }
 
 /** The queues of a controller: its own keys, and those of the objects about which its code is asked. */
@@ -54,7 +55,8 @@ export async function queuesUnderTest(
       controller: name,
       queue,
       perform(process, run) {
-        const watched = controllerIn(process, name)
+        const watched = process
+          .controllerFor(name, run)
           .watches.filter(hasNamesInCode)
           .find((one) => one.kind.kind === kind.kind);
         if (watched === undefined) throw new Error(`${name} watches no ${kind.kind} in its next process.`);
@@ -68,7 +70,7 @@ export async function queuesUnderTest(
     perform: (process, run) =>
       reconcileOnce(
         {
-          controller: controllerIn(process, name),
+          controller: process.controllerFor(name, run),
           client: process.client,
           log,
           announce: (_, announcement) => onAnnouncement(announcement),
@@ -79,12 +81,4 @@ export async function queuesUnderTest(
       ),
   };
   return [reconciling, ...(await Promise.all(asking))];
-}
-
-function controllerIn({ controllers }: FunctionProcess, name: string): Controller {
-  const found = controllers.find((controller) => controller.name === name);
-  if (found !== undefined) return found;
-  throw new Error(
-    `The controller ${name} is not there in the function's next process: make the same ones every time.`,
-  );
 }

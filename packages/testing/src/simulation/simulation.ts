@@ -102,7 +102,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
   const { clock, log = silentLog, server } = options;
   const processes = await openFunctionProcesses({ ...options, now: clock.date, requestTimeout: maxRunTime });
   const { server: address, calls } = processes;
-  const { controllers } = await firstProcess(processes, server);
+  const { controllers, called } = await firstProcess(processes, server);
   const client = await connect({ ...address, userAgent: "test", timers: immediateRetryTimers });
   const announcements: Announcement[] = [];
   const onAnnouncement = (one: Announcement): void => void announcements.push(one);
@@ -110,7 +110,7 @@ export async function openSimulation(options: SimulationOptions): Promise<Simula
   const allQueues = (await Promise.all(controllers.map((one) => queuesUnderTest(one, queueing)))).flat();
   const queues = new Map(allQueues.map(({ queue }) => [queue.controller, queue]));
   const { lister = client } = server;
-  const followers = controllers.map(followerOf);
+  const followers = controllers.map((controller) => followerOf(controller, called));
   const bridge = steppedBridge({ client: lister, followers, queues });
   const runs: SteppedRun[] = [];
   const perform = async (one: QueueUnderTest, assignment: SteppedAssignment): Promise<SteppedRun> => {
@@ -227,8 +227,8 @@ async function runAssignment(options: PerformOptions): Promise<Omit<SteppedRun, 
   const { key, token, claim, until } = assignment;
   const from = calls.length;
   const hasLease = (): boolean => !process.isDead() && now() < until;
-  const run: Run = { key, token, claim, signal: new AbortController().signal, hasLease };
-  processes.running(controller);
+  const signal = processes.running(controller);
+  const run: Run = { key, token, claim, signal, hasLease };
   const died = process.died.then(() => ({ kind: "killed" }) as const);
   const outcome = await withTimeLimit(Promise.race([queueUnderTest.perform(process, run), died]), run);
   processes.running(undefined);
