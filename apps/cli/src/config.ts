@@ -15,6 +15,22 @@ export const commandEnvironment = (kubeconfig: string): EnvironmentVariables => 
   DROVER_KUBECONFIG: kubeconfig,
 });
 
+/** This process's environment, for a called function that a command starts: with the settings that a deployed one gets. */
+export const calledFunctionEnvironment = (settings: {
+  readonly audience: string;
+  readonly uid: string;
+  /** The folder with the secret. */
+  readonly secrets: string;
+  readonly port: number;
+}): EnvironmentVariables => ({
+  ...process.env,
+  DROVER_WEBHOOK_AUDIENCE: settings.audience,
+  DROVER_WEBHOOK_UID: settings.uid,
+  DROVER_WEBHOOK_SECRETS: settings.secrets,
+  DROVER_HTTP_HOST: "127.0.0.1",
+  DROVER_HTTP_PORT: String(settings.port),
+});
+
 /** The URL of Redis, if the environment sets it. */
 export const defaultRedisUrl = (): string | undefined => environment.parse(process.env).DROVER_REDIS_URL;
 

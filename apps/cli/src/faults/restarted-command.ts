@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, type StdioOptions } from "node:child_process";
 import { constants } from "node:os";
 import type { EnvironmentVariables } from "../config.ts";
 import { CommandError } from "../command-error.ts";
@@ -17,10 +17,12 @@ export function runRestarted(options: {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: EnvironmentVariables;
-  /** Called after a killed process has exited and before the next one is started. */
-  readonly onDeath: () => void;
+  /** Default: those of this process. */
+  readonly stdio?: StdioOptions;
+  /** Called after a killed process has exited. The next one is started when it has returned. */
+  readonly onDeath: () => void | Promise<void>;
 }): RestartedCommand {
-  const { command, args, env, onDeath } = options;
+  const { command, args, env, stdio = "inherit", onDeath } = options;
   let child: ChildProcess;
   let isDying = false;
   let isEnding = false;
@@ -29,13 +31,13 @@ export function runRestarted(options: {
     // Signal the process group, so that processes started by a shell die with it.
     process.kill(-child.pid, name);
   };
-  const born = (): ChildProcess => spawn(command, args, { env, stdio: "inherit", detached: true });
+  const born = (): ChildProcess => spawn(command, args, { env, stdio, detached: true });
   const live = async (): Promise<number> => {
     for (child = born(); ; child = born()) {
       const code = await endOf(child, command);
       if (!isDying || isEnding) return code;
       isDying = false;
-      onDeath();
+      await onDeath();
     }
   };
   return {

@@ -41,7 +41,7 @@ export const planCommand = (): Command =>
     .action(async (first: string | undefined, second: string | undefined, given: unknown) => {
       const { output, file, all, module, url, dir, secretFile, ...options } = optionsSchema.parse(given);
       const [{ plannedCalls }, { plannedObjects }, { planObjects }, { printPlans }] = await Promise.all([
-        import("./called-function.ts"),
+        import("./planned-calls.ts"),
         import("./planned-objects.ts"),
         import("./plan-objects.ts"),
         import("./print-plans.ts"),

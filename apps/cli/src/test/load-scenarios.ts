@@ -4,29 +4,40 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CommandError } from "../command-error.ts";
 
-/** The modules to load if none are named. */
-export const scenarioModules = "**/*.faults.ts";
+/** The files of scenarios: modules in TypeScript, and YAML for functions that are called. */
+export interface ScenarioFiles {
+  readonly modules: readonly string[];
+  readonly written: readonly string[];
+}
+
+const scenarioFiles = ["**/*.faults.ts", "**/*.faults.yaml"];
+
+/**
+ * @param named paths; if empty, every `*.faults.ts` and `*.faults.yaml` below the folder.
+ * @throws CommandError if there is none.
+ */
+export function findScenarios(folder: string, named: readonly string[]): ScenarioFiles {
+  const found =
+    named.length > 0 ? named : globSync(scenarioFiles, { cwd: folder, exclude: isExcludedFolder }).sort();
+  if (found.length === 0)
+    throw new CommandError(
+      `There is no ${scenarioFiles.join(" or ")} below ${folder}. Write one: see docs/testing.md.`,
+    );
+  const isWritten = (path: string): boolean => /\.ya?ml$/.test(path);
+  return { modules: found.filter((path) => !isWritten(path)), written: found.filter(isWritten) };
+}
 
 /**
  * The default exports of modules: a scenario each, or an array of scenarios.
  *
- * @param modules paths; if empty, every `*.faults.ts` below the folder.
- * @throws CommandError if there is none, one cannot be loaded, or exports something else.
+ * @throws CommandError if one cannot be loaded, or exports something else.
  */
 export async function loadScenarios(
   folder: string,
   modules: readonly string[],
 ): Promise<readonly Scenario[]> {
-  const found =
-    modules.length > 0
-      ? modules
-      : globSync(scenarioModules, { cwd: folder, exclude: isExcludedFolder }).sort();
-  const loaded = await Promise.all(found.map((module) => scenariosIn(resolve(folder, module), module)));
-  if (loaded.length > 0) return loaded.flat();
-  throw new CommandError(
-    `There is no ${scenarioModules} below ${folder}. Write one, with \`export default faultScenario({ ... })\` of ` +
-      "@drover/testing: see docs/testing.md.",
-  );
+  const loaded = modules.map((module) => scenariosIn(resolve(folder, module), module));
+  return (await Promise.all(loaded)).flat();
 }
 
 const isExcludedFolder = (path: string): boolean => /(^|\/)(node_modules|dist)$/.test(path);
