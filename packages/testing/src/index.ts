@@ -20,8 +20,8 @@
  * Guarantees: a killed process does nothing more, and the next one has none of its memory, except for state that the function
  * under test keeps outside of `start`. Assumptions: functions wait by their results, not by sleeping.
  *
- * Caveats: one run at a time; runs are not ended by their timeout; callers of functions by webhook are not simulated. Nor
- * are the bridge's watches: it lists and compares, so it misses an object that exists only between two lists
+ * Caveats: one run at a time; runs are ended by their timeout only where a call hangs; completions of called functions are not simulated.
+ * Nor are the bridge's watches: it lists and compares, so it misses an object that exists only between two lists
  * (docs/decisions/0015).
  */
 export { startFunction, type FunctionUnderTest, type RunningFunction } from "./function-under-test.ts";

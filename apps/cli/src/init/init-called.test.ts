@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
+import { Greeting } from "../../../../examples/typescript/greeting.ts";
 import { Website } from "../../../../examples/typescript/website.ts";
 import { isThere } from "../../../../packages/webhook/conformance/languages.ts";
 import { readManifests } from "../deploy/read-manifests.ts";
@@ -20,7 +21,7 @@ for (const language of calledLanguages) {
   const name = `drover init --language ${language} makes a function whose tests pass, and fail when it is wrong`;
   it.skipIf(!isThere(program))(
     isThere(program) ? name : `${name} (skipped: no ${program} on this machine)`,
-    { timeout: 180_000 },
+    { timeout: 240_000 },
     async () => {
       const cwd = folderOfTest();
       const { code, stdout, stderr } = await spawnDrover(
@@ -40,6 +41,14 @@ for (const language of calledLanguages) {
       expect(text).toContain("kind: GuestBook");
 
       await runCommand(folder, program, ...args);
+      const readme = readFileSync(join(folder, "README.md"), "utf8");
+      const [, build = "true", run = ""] =
+        /^(?:(go build .*) && )?drover test --faults --run (".*?"|\S+) #/m.exec(readme) ?? [];
+      await runCommand(folder, "sh", "-c", build);
+      const words = ["test", "--plan", "write 1 (POST /)", "--run", run.replaceAll('"', "")];
+      const tested = await spawnDrover(words, { cwd: folder });
+      expect({ code: tested.code, stderr: tested.stderr }).toEqual({ code: 0, stderr: "" });
+      expect(tested.stdout).toContain("7 executed, 7 with the same final state");
       const main = join(folder, language === "go" ? "function.go" : "function.py");
       writeFileSync(main, readFileSync(main, "utf8").replace("index.html", "index.htm"));
       await expect(runCommand(folder, program, ...args)).rejects.toThrow(/index\.htm/);
@@ -47,15 +56,21 @@ for (const language of calledLanguages) {
   );
 }
 
-it("the manifests of a called function can be deployed, with the kind that the example in TypeScript has", async () => {
-  const folder = join(import.meta.dirname, "../../../../examples/website/deploy");
-  const { functions } = readManifests(folder);
-  expect(functions).toMatchObject([{ spec: { delivery: "webhook", webhook: { composes: true } } }]);
-  expect(functions.map(({ spec }) => webhookProblem(spec))).toEqual([undefined]);
-  const crd = stringify(customResourceDefinition(Website), { lineWidth: 110 });
-  const header = "# The kind Website: the fields that users set (spec) and those that they see (status).\n";
-  await expect(header + crd).toMatchFileSnapshot(join(folder, "crd.yaml"));
-});
+it.each([
+  ["website", Website, { composes: true }],
+  ["greetings", Greeting, { finalizes: true }],
+] as const)(
+  "the manifests of the called function %s can be deployed, with the kind that the example in TypeScript has",
+  async (example, resource, webhook) => {
+    const folder = join(import.meta.dirname, "../../../../examples", example, "deploy");
+    const { functions } = readManifests(folder);
+    expect(functions).toMatchObject([{ spec: { delivery: "webhook", webhook } }]);
+    expect(functions.map(({ spec }) => webhookProblem(spec))).toEqual([undefined]);
+    const crd = stringify(customResourceDefinition(resource), { lineWidth: 110 });
+    const header = `# The kind ${resource.kind}: the fields that users set (spec) and those that they see (status).\n`;
+    await expect(header + crd).toMatchFileSnapshot(join(folder, "crd.yaml"));
+  },
+);
 
 it("an image that is built by the Dockerfile in Python has all that the function needs", async () => {
   const cwd = folderOfTest();
