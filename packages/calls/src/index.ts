@@ -12,5 +12,5 @@
 export { audienceOf, type CallResources, maxAnswerBytes } from "./call-function.ts";
 export { openCalledFunction, type CalledFunction } from "./called-function.ts";
 export { type CompletionOutcome, type PendingRuns, pendingRuns } from "./pending-runs.ts";
-export { type Target, TargetError } from "./target.ts";
+export { type Target, TargetError, withPath } from "./target.ts";
 export { readWebhookFunction, readyPodsOf, type WebhookFunction } from "./webhook-function.ts";

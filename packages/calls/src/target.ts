@@ -8,3 +8,11 @@ export interface Target {
 export class TargetError extends Error {
   override readonly name = "TargetError";
 }
+
+/** A URL with `webhook.path` appended to its path. */
+export function withPath(base: URL, path: string): URL {
+  const url = new URL(base);
+  const folder = base.pathname.replace(/\/$/, "");
+  url.pathname = path === "/" && folder !== "" ? folder : `${folder}${path}`;
+  return url;
+}

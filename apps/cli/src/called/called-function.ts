@@ -5,6 +5,7 @@ import {
   readWebhookFunction,
   TargetError,
   type WebhookFunction,
+  withPath,
 } from "@drover/calls";
 import { cacheSecrets, secretProblem } from "@drover/webhook";
 import { lookup } from "node:dns/promises";
@@ -57,8 +58,7 @@ export function localCalls({
   source,
 }: LocalCalls): Pick<Parameters<typeof openCalledFunction>[0], "calling" | "targetAt"> {
   const targetAt = (path: string) => async () => {
-    const target = new URL(url);
-    if (path !== "/") target.pathname = `${target.pathname.replace(/\/$/, "")}${path}`;
+    const target = withPath(url, path);
     return { url: target, address: await addressOf(target) };
   };
   const calling: CallResources = {

@@ -1,4 +1,4 @@
-import { type Target, TargetError, type WebhookFunction } from "@drover/calls";
+import { type Target, TargetError, type WebhookFunction, withPath } from "@drover/calls";
 import { objectKey } from "@drover/controller";
 import { builtin, type KubeClient } from "@drover/kube";
 import { lookup } from "node:dns/promises";
@@ -98,13 +98,6 @@ function checkedUrl(text: string, allowed: readonly AllowedUrl[]): URL {
   } catch (error) {
     throw error instanceof UrlRefusedError ? new TargetError(error.message) : error;
   }
-}
-
-/** Appends `webhook.path` to the path of the URL. */
-function withPath(url: URL, path: string): URL {
-  const base = url.pathname.replace(/\/$/, "");
-  url.pathname = path === "/" && base !== "" ? base : `${base}${path}`;
-  return url;
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {
