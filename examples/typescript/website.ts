@@ -1,6 +1,6 @@
 import { composeController } from "@drover/compose";
-import { type ChildObject, defineResource, RetryAfterError } from "@drover/controller";
-import { builtin, kindOf } from "@drover/kube";
+import { defineResource, RetryAfterError } from "@drover/controller";
+import { builtin, type ChildOf, kindOf } from "@drover/kube";
 import { z } from "zod";
 
 /** The kind of the examples that declare children. */
@@ -53,13 +53,13 @@ export const websites = composeController({
       envFrom: secret && [{ secretRef: { name: secretName } }],
     };
     const pod = { containers: [container], volumes: [{ name: "page", configMap: { name } }] };
-    const page: ChildObject = {
+    const page: ChildOf<"ConfigMap"> = {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name },
       data: { "index.html": html },
     };
-    const deployment: ChildObject = {
+    const deployment: ChildOf<"Deployment"> = {
       apiVersion: "apps/v1",
       kind: "Deployment",
       metadata: { name },
@@ -69,7 +69,7 @@ export const websites = composeController({
         template: { metadata: { labels, annotations }, spec: pod },
       },
     };
-    const service: ChildObject = {
+    const service: ChildOf<"Service"> = {
       apiVersion: "v1",
       kind: "Service",
       metadata: { name },
