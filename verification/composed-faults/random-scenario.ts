@@ -12,7 +12,7 @@ import { faultScenario, type Scenario, type User } from "@drover/testing";
 import { z } from "zod";
 
 /** A kind that lists its children: what they are is decided by the scenario. */
-const Set = defineResource({
+export const ChildSet = defineResource({
   group: "example.com",
   version: "v1",
   kind: "ChildSet",
@@ -24,7 +24,7 @@ const Set = defineResource({
 /** Declares the children of the spec, and the data of a ConfigMap that the object references. */
 const sets = (copies: boolean) =>
   composeController({
-    for: Set,
+    for: ChildSet,
     copies,
     owns: [builtin.configMap, builtin.secret, builtin.service].map((ref) => ({
       kind: kindOf(ref),

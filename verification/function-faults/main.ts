@@ -1,28 +1,34 @@
 /**
- * The fault scenarios of our workload functions, of load balancers and of composed controllers, on a real API server, with kube-controller-manager's garbage collector
- * beside it: `npm run faults:functions`, or `npm run faults:functions -- rolled` for one of them. In `npm test` they run on
- * the sandbox.
+ * The fault scenarios of our workload functions, of load balancers and of composed controllers, on a real API server, with
+ * kube-controller-manager's garbage collector beside it: `npm run faults:functions`, or `npm run faults:functions -- rolled`
+ * for one of them. In `npm test` they run on the sandbox. `children-17` are the random children of seed 17.
  */
 import { connect } from "@drover/kube";
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
-import { reportFaults, sharedServer } from "@drover/testing";
+import { reportFaults, type Scenario, sharedServer } from "@drover/testing";
 import { recreated, rolled } from "../../functions/deployment/src/deployment.faults.ts";
 import { followed } from "../../functions/load-balancer/src/load-balancer.faults.ts";
 import { composed, waves } from "../../packages/compose/src/compose.faults.ts";
 import { adopted, scaled } from "../../functions/replicaset/src/replica-set.faults.ts";
+import { randomScenario } from "../composed-faults/random-scenario.ts";
 import { untilCollected } from "./until-collected.ts";
 
 const scenarios = { adopted, scaled, recreated, rolled, followed, composed, waves };
 const named = process.argv.slice(2);
-const chosen = Object.entries(scenarios).filter(([name]) => named.length === 0 || named.includes(name));
-if (chosen.length < named.length) {
-  console.error(`There are these scenarios: ${Object.keys(scenarios).join(", ")}.`);
-  process.exit(2);
-}
+const known = new Map<string, Scenario>(Object.entries(scenarios));
+const chosen = (named.length === 0 ? [...known.keys()] : named).map((name) => {
+  const [, seed] = /^children-(\d+)$/.exec(name) ?? [];
+  const scenario = seed === undefined ? known.get(name) : randomScenario(Number(seed));
+  if (scenario !== undefined) return scenario;
+  console.error(
+    `There are these scenarios: ${[...known.keys()].join(", ")}, and children-1, children-2 and so on.`,
+  );
+  return process.exit(2);
+});
 
 const cluster = await startClusterWithFakeNodes({
   nodes: 0,
-  controllers: ["garbage-collector-controller", "serviceaccount-controller"],
+  controllers: ["garbage-collector-controller", "namespace-controller", "serviceaccount-controller"],
   log: (line) => console.error(line),
 });
 const { kubeconfig } = cluster;
@@ -36,7 +42,7 @@ const servers = sharedServer({
 
 let exitCode = 1;
 try {
-  const onCluster = chosen.map(([, scenario]) => ({ ...scenario, servers }));
+  const onCluster = chosen.map((scenario) => ({ ...scenario, servers }));
   const { plans, different } = await reportFaults(onCluster, (text) => console.log(text));
   console.log(`${plans} plans on a real API server: ${different} differ`);
   exitCode = different === 0 ? 0 : 1;
