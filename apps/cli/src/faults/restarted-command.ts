@@ -35,9 +35,9 @@ export function runRestarted(options: {
   const live = async (): Promise<number> => {
     for (child = born(); ; child = born()) {
       const code = await endOf(child, command);
+      if (isDying) await onDeath();
       if (!isDying || isEnding) return code;
       isDying = false;
-      await onDeath();
     }
   };
   return {
