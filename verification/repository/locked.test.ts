@@ -44,9 +44,21 @@ const unpinned = (text: string): readonly string[] =>
         line.trim() !== "" && !/^[\w.-]+==[\w.]+(?: \\\n +--hash=sha256:[0-9a-f]{64})+\s*$/.test(line),
     );
 
+/** Packages of a Cargo.lock that come from elsewhere than crates.io, or have no checksum. The repository's own have no source. */
+const unlockedCrates = (text: string): readonly string[] =>
+  text
+    .split("[[package]]\n")
+    .slice(1)
+    .filter((entry) => /^source = /m.test(entry))
+    .filter(
+      (entry) => !/^source = "registry\+[^"]*\/crates\.io-index"\nchecksum = "[0-9a-f]{64}"$/m.test(entry),
+    )
+    .map((entry) => /^name = "(.*)"$/m.exec(entry)?.[1] ?? entry);
+
 const npmLists = named(/(^|\/)package-lock\.json$/);
 const pipLists = named(/\.txt$/);
 const goModules = named(/(^|\/)go\.mod$/);
+const crates = named(/(^|\/)Cargo\.toml$/);
 
 it.each(npmLists)("%s has a hash for every package", (path) => expect(unlocked(read(path))).toEqual([]));
 
@@ -60,6 +72,19 @@ it.each(goModules)("%s has the hashes of what it requires beside it", (path) => 
   const requires = /^require\b(?! drover\.dev\/sdk\/)/m.test(read(path));
   const sums = join(dirname(path), "go.sum");
   expect(requires ? existsSync(join(root, sums)) : true, sums).toBe(true);
+});
+
+it.each(crates)("Cargo.lock beside %s has the checksum of each package", (path) => {
+  expect(unlockedCrates(read(join(dirname(path), "Cargo.lock")))).toEqual([]);
+});
+
+// They are copied and depended on, and then their Cargo.lock is not used.
+it.each(crates.filter((path) => /^(sdk|examples)\//.test(path)))("%s requires exact versions", (path) => {
+  const [, required = ""] = /^\[dependencies\]\n(.*?)(?:^\[|$(?![^]))/ms.exec(read(path)) ?? [];
+  const versions = required.matchAll(/^(?!drover )[\w-]+ = (?:\{ version = )?"([^"]*)"/gm);
+  const given = Array.from(versions, ([, version = ""]) => version);
+  expect(given.length).toBeGreaterThan(0);
+  expect(given.filter((version) => !/^=\d+\.\d+\.\d+$/.test(version))).toEqual([]);
 });
 
 /** Images that a file names, but for Drover's own: those are built from it. */
@@ -94,10 +119,17 @@ it("Go is never let change its lists while it builds", () => {
   expect(calls.filter((path) => !read(path).includes('"-mod=readonly"'))).toEqual([]);
 });
 
+it("Cargo is never let change its lists while it builds", () => {
+  const calls = named(/\.ts$/).flatMap((path) => read(path).match(/"cargo",\s*\[?"(build|test)".*/g) ?? []);
+  expect(calls.length).toBeGreaterThan(1);
+  expect(calls.filter((call) => !call.includes('"--locked"'))).toEqual([]);
+});
+
 it("finds all lists", () => {
   expect(npmLists).toContain("package-lock.json");
   expect(pipLists).toContain("tools/local-servers/python/moto.txt");
   expect(goModules.length).toBeGreaterThan(5);
+  expect(crates).toContain("sdk/rust/Cargo.toml");
 });
 
 it("every workspace is in the lock file", () => {
@@ -127,6 +159,13 @@ it("a list without a hash is found", () => {
   expect(unlocked(JSON.stringify({ lockfileVersion: 3, packages }))).toEqual([
     ...["node_modules/none", "node_modules/weak", "node_modules/elsewhere"],
   ]);
+  const crate = (source: string, sum: string) =>
+    `[[package]]\nname = "a"\nversion = "1.0.0"\n${source === "" ? "" : `source = "${source}"\n`}${sum}\n`;
+  const index = "registry+https://github.com/rust-lang/crates.io-index";
+  const checksum = `checksum = "${"0".repeat(64)}"`;
+  expect(unlockedCrates(crate("", "") + crate(index, checksum))).toEqual([]);
+  expect(unlockedCrates(crate(index, ""))).toEqual(["a"]);
+  expect(unlockedCrates(crate("git+https://example.com/a.git", checksum))).toEqual(["a"]);
   const good = `good==1.0 \\\n    --hash=sha256:${"0".repeat(64)}\n`;
   expect(unpinned(`# a\n${good}`)).toEqual([]);
   for (const bad of [

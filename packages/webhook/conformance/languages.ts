@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Ability } from "./subject.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 const examples = join(root, "examples");
@@ -8,17 +10,31 @@ export type Example = "greetings" | "website";
 
 interface Language {
   readonly name: string;
-  /** Commands that must be there. */
+  /** Commands that must be there, with their least version if that matters: "cargo 1.91". */
   readonly needs: readonly string[];
   /** Number of mutants that each of its functions gets: some start a process for each. */
   readonly mutants: number;
   /** When it notices a changed secret. With a memory, it keeps the last secrets that could be read. */
   readonly rereads: "at once" | "at once, without a memory" | "within seconds";
+  /** Abilities that its package does not have, and why. */
+  readonly lacks?: Readonly<Partial<Record<Ability, string>>>;
   /** Builds an example into a folder. */
   readonly build?: (example: Example, into: string) => void;
   /** The command that starts an example. */
   readonly command: (example: Example, folder: string) => readonly string[];
 }
+
+const rustTarget = join(root, ".cache/rust");
+/**
+ * Environment variables of builds. Their output is not in the tree, and shared by all packages of a language, so that
+ * dependencies are built once.
+ */
+export const buildVariables = [
+  `CARGO_TARGET_DIR=${rustTarget}`,
+  // Takes most of the disk, and is for debuggers.
+  "CARGO_PROFILE_DEV_DEBUG=0",
+];
+const rustNames = { greetings: "greetings", website: "publisher" } as const;
 
 const pythonPath = `PYTHONPATH=${join(root, "sdk/python")}`;
 
@@ -39,6 +55,7 @@ export const languages: readonly Language[] = [
     needs: ["python3"],
     mutants: 1_000,
     rereads: "at once",
+    lacks: { "many strangers": "it has 64 connections, and each has 30 s" },
     command: (example) => [
       ...["env", pythonPath, "python3"],
       join(examples, "python", example === "greetings" ? "greetings.py" : "website/function.py"),
@@ -49,9 +66,23 @@ export const languages: readonly Language[] = [
     needs: ["go"],
     mutants: 1_000,
     rereads: "at once",
+    lacks: { "many strangers": "it reads 64 bodies at once, and each has 30 s" },
     build: (example, into) => {
       const flags = ["-mod=readonly", "-trimpath", "-o", join(into, example)];
       execFileSync("go", ["build", ...flags, "."], { cwd: join(examples, "go", example) });
+    },
+    command: (example, folder) => [join(folder, example)],
+  },
+  {
+    name: "rust",
+    needs: ["cargo 1.91"],
+    mutants: 1_000,
+    rereads: "at once",
+    build: (example, into) => {
+      const cwd = join(examples, "rust", example);
+      execFileSync("env", [...buildVariables, "cargo", "build", "--locked", "--quiet"], { cwd });
+      // The next build may replace it.
+      copyFileSync(join(rustTarget, "debug", rustNames[example]), join(into, example));
     },
     command: (example, folder) => [join(folder, example)],
   },
@@ -60,6 +91,10 @@ export const languages: readonly Language[] = [
     needs: ["bash", "openssl", "jq", "perl", "flock"],
     mutants: 50,
     rereads: "at once, without a memory",
+    lacks: {
+      "many strangers": "it has 32 connections, and each has 10 s",
+      "integers of 64 bits": "jq 1.6 rounds them",
+    },
     command: (example, folder) => [
       ...["env", `DROVER_STATE=${folder}/state-of-${example}`],
       ...[join(root, "sdk/shell/serve.pl"), join(examples, `shell/${example}.sh`)],
@@ -67,11 +102,15 @@ export const languages: readonly Language[] = [
   },
 ];
 
-export const isThere = (command: string): boolean => {
+/** True if a command is there, and has at least the version that may follow its name: "cargo 1.91". */
+export function isThere(need: string): boolean {
+  const [command = "", least = ""] = need.split(" ");
   try {
     execFileSync("sh", ["-c", `command -v ${command}`]);
-    return true;
+    if (least === "") return true;
+    const [version = ""] = /\d+(\.\d+)*/.exec(execFileSync(command, ["--version"]).toString()) ?? [];
+    return version.localeCompare(least, "en", { numeric: true }) >= 0;
   } catch {
     return false;
   }
-};
+}

@@ -10,7 +10,8 @@
 import { messageOf } from "@drover/controller";
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { checks, composeChecks } from "./checks.ts";
+import { checks } from "./checks.ts";
+import { composeChecks } from "./compose-checks.ts";
 
 const { values } = parseArgs({
   options: {
