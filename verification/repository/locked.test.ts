@@ -55,9 +55,16 @@ const unlockedCrates = (text: string): readonly string[] =>
     )
     .map((entry) => /^name = "(.*)"$/m.exec(entry)?.[1] ?? entry);
 
+/** Dependencies and plugins of a pom.xml that have no version, a range, or one that changes. */
+const unversioned = (text: string): readonly string[] =>
+  [...text.matchAll(/<(dependency|plugin)>(.*?)<\/\1>/gs)]
+    .map(([, , entry = ""]) => entry)
+    .filter((entry) => !/<version>\d+(\.\d+)+<\/version>/.test(entry));
+
 const npmLists = named(/(^|\/)package-lock\.json$/);
 const pipLists = named(/\.txt$/);
 const goModules = named(/(^|\/)go\.mod$/);
+const poms = named(/(^|\/)pom\.xml$/);
 const crates = named(/(^|\/)Cargo\.toml$/);
 
 it.each(npmLists)("%s has a hash for every package", (path) => expect(unlocked(read(path))).toEqual([]));
@@ -85,6 +92,16 @@ it.each(crates.filter((path) => /^(sdk|examples)\//.test(path)))("%s requires ex
   const given = Array.from(versions, ([, version = ""]) => version);
   expect(given.length).toBeGreaterThan(0);
   expect(given.filter((version) => !/^=\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+});
+
+// Maven itself compares nothing with them: the conformance suite does, before it starts a function in Java.
+it("the jars of functions in Java have hashes", () => {
+  for (const line of read("sdk/java/jars.sha256").trimEnd().split("\n"))
+    expect(line).toMatch(/^[0-9a-f]{64} {2}[\w.-]+\.jar$/);
+});
+
+it.each(poms)("%s has an exact version for every dependency and every plugin", (path) => {
+  expect(unversioned(read(path))).toEqual([]);
 });
 
 /** Images that a file names, but for Drover's own: those are built from it. */
@@ -130,6 +147,7 @@ it("finds all lists", () => {
   expect(pipLists).toContain("tools/local-servers/python/moto.txt");
   expect(goModules.length).toBeGreaterThan(5);
   expect(crates).toContain("sdk/rust/Cargo.toml");
+  expect(poms).toContain("sdk/java/pom.xml");
 });
 
 it("every workspace is in the lock file", () => {
@@ -166,6 +184,15 @@ it("a list without a hash is found", () => {
   expect(unlockedCrates(crate("", "") + crate(index, checksum))).toEqual([]);
   expect(unlockedCrates(crate(index, ""))).toEqual(["a"]);
   expect(unlockedCrates(crate("git+https://example.com/a.git", checksum))).toEqual(["a"]);
+  const pom = (version: string) => `<plugin>\n  <artifactId>a</artifactId>${version}\n</plugin>`;
+  expect(unversioned(pom("<version>3.5.3</version>"))).toEqual([]);
+  for (const version of [
+    "",
+    "<version>LATEST</version>",
+    "<version>[1.0,)</version>",
+    "<version>1.0-SNAPSHOT</version>",
+  ])
+    expect(unversioned(pom(version))).toHaveLength(1);
   const good = `good==1.0 \\\n    --hash=sha256:${"0".repeat(64)}\n`;
   expect(unpinned(`# a\n${good}`)).toEqual([]);
   for (const bad of [

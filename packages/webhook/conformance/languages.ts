@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Ability } from "./subject.ts";
 
@@ -34,7 +34,23 @@ export const buildVariables = [
   // Takes most of the disk, and is for debuggers.
   "CARGO_PROFILE_DEV_DEBUG=0",
 ];
-const rustNames = { greetings: "greetings", website: "publisher" } as const;
+/** The names that the examples have as packages in Rust and Java. */
+const packageNames = { greetings: "greetings", website: "publisher" } as const;
+
+const javaOutput = join(root, ".cache/java");
+/** Maven, one at a time: it locks neither its output nor its downloads. */
+export const maven = [
+  ...["flock", join(root, ".cache/java.lock"), "mvn", "--batch-mode", "--strict-checksums"],
+  `-Doutput=${javaOutput}`,
+];
+/** Maven has no lock file, so the jars are compared with a list before any of them runs. */
+function checkJars(folder: string): void {
+  const list = join(root, "sdk/java/jars.sha256");
+  const named: readonly string[] = readFileSync(list, "utf8").match(/\S+\.jar$/gm) ?? [];
+  const others = readdirSync(folder).filter((jar) => !named.includes(jar) && !jar.startsWith("drover-"));
+  if (others.length > 0) throw new Error(`${list} lacks ${others.join(", ")}`);
+  execFileSync("sha256sum", ["--check", "--strict", "--quiet", list], { cwd: folder });
+}
 
 const pythonPath = `PYTHONPATH=${join(root, "sdk/python")}`;
 
@@ -82,9 +98,27 @@ export const languages: readonly Language[] = [
       const cwd = join(examples, "rust", example);
       execFileSync("env", [...buildVariables, "cargo", "build", "--locked", "--quiet"], { cwd });
       // The next build may replace it.
-      copyFileSync(join(rustTarget, "debug", rustNames[example]), join(into, example));
+      copyFileSync(join(rustTarget, "debug", packageNames[example]), join(into, example));
     },
     command: (example, folder) => [join(folder, example)],
+  },
+  {
+    name: "java",
+    needs: ["javac 17", "mvn", "flock", "sha256sum"],
+    mutants: 300,
+    rereads: "at once",
+    build: (example, into) => {
+      const [program, ...args] = [...maven, "--quiet", "package", "-DskipTests"];
+      const cwd = join(examples, "java");
+      execFileSync(program, [...args, "--projects", example, "--also-make"], { cwd });
+      // The next build may replace them.
+      const built = join(into, `built-${example}`);
+      cpSync(join(javaOutput, packageNames[example]), built, { recursive: true });
+      checkJars(join(built, "lib"));
+    },
+    command: (example, folder) => [
+      ...["java", "-jar", join(folder, `built-${example}`, `${packageNames[example]}.jar`)],
+    ],
   },
   {
     name: "shell",
