@@ -28,7 +28,7 @@ const chosen = (named.length === 0 ? [...known.keys()] : named).map((name) => {
 
 const cluster = await startClusterWithFakeNodes({
   nodes: 0,
-  controllers: ["garbage-collector-controller", "namespace-controller", "serviceaccount-controller"],
+  controllers: ["garbage-collector-controller", "serviceaccount-controller"],
   log: (line) => console.error(line),
 });
 const { kubeconfig } = cluster;
