@@ -84,22 +84,28 @@ object-10: a user forces the key, and its run is the first
 -   if w.force then clear(e, 'isNew') end
 
 object-10: a new uid leaves it as it was
-- 'wokenEarly', 'error', 'isNew')
-+ 'wokenEarly', 'error')
+-   if w.uid and w.uid ~= e.f.uid then clear(e, 'isNew') end
+
+object-10: an object that was restored is the one that was created
+-   if w.uid and w.uid ~= e.f.uid then
++   if w.uid and newer(w.resourceVersion, e.f[version]) and w.uid ~= e.f.uid then
+
+object-10: what another server knew counts again when its object is listed here
+-     if e.f.observedIn ~= control.incarnation then clear(e, 'isNew') end
 
 ledger/rules/start-run.lua
 
 object-10: a first run of another server's data
-- isFirst = e.f.isNew and e.f.observedIn == control.incarnation or nil
-+ isFirst = e.f.isNew and true or nil
+- isFirst = e.f.isNew and not e.f.ranAt and e.f.observedIn == control.incarnation or nil
++ isFirst = e.f.isNew and not e.f.ranAt or nil
 
 object-10: a second run is the first
-- 'observedIn', 'isNew')
-+ 'observedIn')
+- isFirst = e.f.isNew and not e.f.ranAt and
++ isFirst = e.f.isNew and
 
 object-1: a cached object is given twice
-- 'forced', 'cachedObject', 'observedIn', 'isNew')
-+ 'forced', 'observedIn', 'isNew')
+- 'forced', 'cachedObject', 'observedIn')
++ 'forced', 'observedIn')
 
 object-1: an assigned key comes without its cached object
 - return leasedKey(e, slot, askedAt, copy, lists)
@@ -110,8 +116,8 @@ slot-1: a leased key comes with its slot's token in place of its run's
 + { slot, slot, askedAt,
 
 object-4: a run that tells nothing counts as one that did
-- 'forced', 'cachedObject', 'observedIn', 'isNew')
-+ 'forced', 'cachedObject', 'isNew')
+- 'forced', 'cachedObject', 'observedIn')
++ 'forced', 'cachedObject')
 
 cache/observed.lua
 

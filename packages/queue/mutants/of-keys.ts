@@ -50,8 +50,7 @@ wake-5: a dispatched key is dispatched again
 -   if e.f.state == 'dispatched' then return nil end
 
 wake-6: failures are the predecessor's
-- clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error', 'isNew')
-+ clear(e, 'isNew')
+- clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error')
 
 wake-6: the run does not get the uid that was replaced
 - e.f.replaced = e.f.replaced or e.f.uid

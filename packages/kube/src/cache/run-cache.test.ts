@@ -122,6 +122,10 @@ describe("the cache of a run has", () => {
     const lost = first();
     lost.observeWrite(pod)?.("unknown");
     expect(lost.find(pod, "mine", made)).toBeUndefined();
+    // What the run has made before it looks.
+    const making = first();
+    making.observeWrite(pod)?.(podAt("a", 10));
+    expect(making.find(pod, "mine", made)).toBeUndefined();
   });
   it("no older changes: of newer objects, or of objects that were deleted before the list", () => {
     expect(versionsIn(next(asked(), news("a", 9), news("c", 29)))).toEqual(["a 10", "b 20"]);

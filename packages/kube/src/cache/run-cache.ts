@@ -65,6 +65,8 @@ export function openRunCache(
 ): RunCache {
   const kinds = new Map<string, CachedKind>();
   const dropped = new Set<string>();
+  /** Kinds of objects that the run wrote before it looked for any. */
+  const written = new Set<string>();
   let pendingWrites = 0;
   const byName = new Map(refs.map((ref) => [resourceNameOf(ref), ref]));
   const drop = (name: string): void => {
@@ -78,7 +80,7 @@ export function openRunCache(
       const name = resourceNameOf(ref);
       if (pendingWrites > 0) return undefined;
       const isUnseen = byName.has(name) && !dropped.has(name) && versions[name] === undefined;
-      const isEmpty = isUnseen && madeByRuns === true && isFirst === true;
+      const isEmpty = isUnseen && !written.has(name) && madeByRuns === true && isFirst === true;
       const kind = kinds.get(name) ?? (isEmpty ? emptyKind(beforeAll) : undefined);
       if (kind === undefined) return undefined;
       kinds.set(name, kind);
@@ -100,6 +102,7 @@ export function openRunCache(
       return (outcome) => {
         pendingWrites -= 1;
         const kind = kinds.get(name);
+        if (kind === undefined) written.add(name);
         if (
           outcome === "unknown" ||
           (outcome !== "refused" && kind !== undefined && !addIfNewer(kind, outcome))

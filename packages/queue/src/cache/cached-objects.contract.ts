@@ -412,6 +412,13 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
         },
       ],
       [
+        "if the name is an older object's again",
+        async () => {
+          await created(await time());
+          await change({ uid: "restored", resourceVersion: "99", newestAfter: await time() });
+        },
+      ],
+      [
         "if a user has forced the key",
         async () => {
           await created(await time());
@@ -425,6 +432,16 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
           t.server = "another";
           await time();
           t.clock += recoveryWindow;
+        },
+      ],
+      [
+        "of another server's data, which may lack a run, also if its object is listed there",
+        async () => {
+          await created(await time());
+          t.server = "another";
+          await time();
+          t.clock += recoveryWindow;
+          await change({ newestAfter: await time() });
         },
       ],
       [

@@ -44,8 +44,8 @@ local function leaseTo(e, slot, token, askedAt, version)
     replaced = e.f.replaced,
     trace = e.f.trace,
     versions = versions,
-    -- Set with observedIn: no run can have begun since, unless on another server.
-    isFirst = e.f.isNew and e.f.observedIn == control.incarnation or nil,
+    -- Set with observedIn, before any run in these data: none can have begun since, unless on another server.
+    isFirst = e.f.isNew and not e.f.ranAt and e.f.observedIn == control.incarnation or nil,
   })
   local copy = takeObject(e)
   local lists = takeLists(e)
@@ -55,7 +55,7 @@ local function leaseTo(e, slot, token, askedAt, version)
   e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
   e.f.ranAt, e.f.ranIn = now, control.incarnation
   if tonumber(version) > 0 then e.f.ranBy = version end
-  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'cachedObject', 'observedIn', 'isNew')
+  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'cachedObject', 'observedIn')
   return leasedKey(e, slot, askedAt, copy, lists)
 end
 

@@ -29,16 +29,18 @@ end
 
 local function remember(e, w)
   local version = 'version:' .. w.kind
+  if w.uid and w.uid ~= e.f.uid then clear(e, 'isNew') end -- an older version, too: etcd may have been restored
   if newer(w.resourceVersion, e.f[version]) then
     e.f[version] = w.resourceVersion
     if w.uid then clear(e, 'cachedObject', 'leftObject') end
     if w.uid and e.f.uid ~= w.uid then
       e.f.replaced = e.f.replaced or e.f.uid -- the one that a run may have seen
-      clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error', 'isNew')
+      clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error')
       e.f.uid = w.uid
     end
   end
   if isBeforeAnyRun(e, w) then
+    if e.f.observedIn ~= control.incarnation then clear(e, 'isNew') end -- a run since may be lost with other data
     e.f.observedIn = control.incarnation
     if w.created and w.uid and w.uid == e.f.uid then e.f.isNew = 1 end
   end

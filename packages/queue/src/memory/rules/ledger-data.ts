@@ -88,7 +88,7 @@ export interface KeyEntry {
    * started.
    */
   observedIn: string | undefined;
-  /** The object was created after every run that the data do not contain, and no run of it has begun. */
+  /** The object was created after every run that the data did not contain in the incarnation of `observedIn`. */
   isNew: boolean;
 
   /** Since when an annotation is known to pause its object. */

@@ -92,7 +92,7 @@ function grantLease(context: CallContext, entry: KeyEntry, { token, version }: R
   const cachedObject =
     entry.observedIn === context.data.incarnation ? (entry.cachedObject ?? leftObject) : undefined;
   const cachedLists = cachedListsOf(context, entry);
-  const isFirst = entry.isNew && entry.observedIn === context.data.incarnation;
+  const isFirst = entry.isNew && entry.ranAt === 0 && entry.observedIn === context.data.incarnation;
   const claim: Claim = {
     fails,
     reasons,
@@ -120,7 +120,6 @@ function grantLease(context: CallContext, entry: KeyEntry, { token, version }: R
   entry.forced = false;
   entry.cachedObject = undefined;
   entry.observedIn = undefined;
-  entry.isNew = false;
   dropLists(entry);
   return { ...claim, cachedObject, cachedLists };
 }

@@ -24,6 +24,7 @@ export function recordWake(context: CallContext, wake: Wake, force: boolean): vo
   if (wake.class === "resync" && !force && entry.state !== undefined) return;
   const moreUrgent = mergeWake(context, entry, wake);
   if (isBeforeAnyRun(context, entry, wake)) {
+    if (entry.observedIn !== context.data.incarnation) entry.isNew = false; // a run since may be lost with other data
     entry.observedIn = context.data.incarnation;
     if (wake.created && wake.uid !== undefined && wake.uid === entry.uid) entry.isNew = true;
   }
@@ -68,6 +69,7 @@ function wakeIdleOrWaiting(context: CallContext, entry: KeyEntry, force: boolean
 
 /** Returns true if the key is more urgent than before. */
 function mergeWake(context: CallContext, entry: KeyEntry, wake: Wake): boolean {
+  if (wake.uid !== undefined && wake.uid !== entry.uid) entry.isNew = false; // also an older one: etcd may have been restored
   if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
     entry.versions.set(wake.kind, wake.resourceVersion);
     if (wake.uid !== undefined) dropCachedObjects(entry);
@@ -142,5 +144,4 @@ function resetForNewObject(context: CallContext, entry: KeyEntry, uid: string): 
   entry.notBefore = 0;
   entry.earlyRunUsed = false;
   entry.error = undefined;
-  entry.isNew = false;
 }
