@@ -22,6 +22,8 @@ export interface FunctionProcess {
 
 /** How long a process may take until it listens. */
 const startTimeout = 60_000;
+/** Signals that end this process, and with it the function. */
+const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Runs a command line with the environment that a deployed function has, and a secret and a port of its own. */
 export async function runFunctionProcess(
@@ -51,14 +53,14 @@ export async function runFunctionProcess(
   ended.catch(() => undefined);
   const exit = (signal: NodeJS.Signals): void => process.exit(128 + constants.signals[signal]);
   const close = (): void => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, exit);
+    for (const signal of endings) process.off(signal, exit);
     process.off("exit", close);
     running.terminate("SIGKILL");
     closeSync(output);
     rmSync(folder, { recursive: true, force: true });
   };
-  // The function has a process group of its own, which Ctrl-C does not reach.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, exit);
+  // The function has a process group of its own, which neither Ctrl-C nor the end of the terminal reaches.
+  for (const signal of endings) process.on(signal, exit);
   process.on("exit", close);
   let isUsed = false;
   return {

@@ -35,6 +35,7 @@ export function runRestarted(options: {
   const live = async (): Promise<number> => {
     for (child = born(); ; child = born()) {
       const code = await endOf(child, command);
+      endGroup(child);
       if (isDying) await onDeath();
       if (!isDying || isEnding) return code;
       isDying = false;
@@ -51,6 +52,16 @@ export function runRestarted(options: {
     },
     ended: live(),
   };
+}
+
+/** Ends what a command that has exited by itself has left in its process group. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nothing is left.
+  }
 }
 
 const endOf = (child: ChildProcess, command: string): Promise<number> =>

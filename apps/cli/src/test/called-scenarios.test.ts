@@ -12,6 +12,7 @@ import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts
 import { repositoryPath } from "../repository-path.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { plainEnvironment } from "../testing/config.ts";
+import { runFunctionProcess } from "../called/function-process.ts";
 import { type CalledOptions, openCalledScenarios } from "./called-scenarios.ts";
 
 const Cup = defineResource({
@@ -215,7 +216,10 @@ it("--run starts a process for each test and after each crash, and none is left"
   expect(pids.filter(isAlive)).toEqual([]);
 });
 
-it("Ctrl-C ends the function, too", async () => {
+it.each([
+  ["Ctrl-C", "SIGINT", 130],
+  ["the end of the terminal", "SIGHUP", 129],
+] as const)("%s ends the function, too", async (_, signal, code) => {
   const folder = functionFolder();
   writeFileSync(join(folder, "fn.mjs"), noting);
   const words = [repositoryPath("apps/cli/src/main.ts"), "test", "--faults", "--run", `${run}; exit 1`];
@@ -223,10 +227,19 @@ it("Ctrl-C ends the function, too", async () => {
   const ended = once(drover, "exit");
   const calls = () => readFileSync(join(folder, "calls"), "utf8").trim().split("\n");
   await vi.waitFor(() => expect(calls().length).toBeGreaterThan(6), { timeout: 30_000 });
-  drover.kill("SIGINT");
-  expect(await ended).toEqual([130, null]);
+  drover.kill(signal);
+  expect(await ended).toEqual([code, null]);
   const pids = calls().map((line) => Number(line.split(" ")[0]));
   await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]));
+});
+
+it("what a command leaves in the background when it ends is ended, too", async () => {
+  const pidFile = join(folderOfTest(), "pid");
+  const ended = `sleep 600 & echo $! > ${pidFile}; exit 3`;
+  const process = await runFunctionProcess(ended, { audience: "tea/cups", uid: "test" });
+  onTestFinished(() => process.close());
+  await expect(process.next()).rejects.toThrow("ended with code 3");
+  await vi.waitFor(() => expect(isAlive(Number(readFileSync(pidFile, "utf8")))).toBe(false));
 });
 
 it("names what is wrong", async () => {

@@ -1,4 +1,4 @@
-import { suggest } from "@drover/controller";
+import { messageOf, suggest } from "@drover/controller";
 import { exactYaml } from "@drover/json";
 import { readFileSync } from "node:fs";
 import { type Document, LineCounter, parseAllDocuments } from "yaml";
@@ -36,8 +36,10 @@ export function readDocuments(file: string, name: string, from?: string): readon
   const documents: readonly Document.Parsed[] = [...parseAllDocuments(textOf(file, name, from), options)];
   for (const { pos, message } of documents.flatMap(({ errors }) => errors))
     throw new CommandError(`${place(pos[0])}: this is not YAML: ${message}`);
-  const found = documents.filter((document) => document.toJS() !== null);
-  if (found.length > 0) return found.map((document) => readDocument(document, place));
+  const found = documents
+    .map((document) => ({ document, value: valueOf(document, name) }))
+    .filter(({ value }) => value !== null);
+  if (found.length > 0) return found.map(({ document, value }) => readDocument(document, value, place));
   throw new CommandError(`${name} is empty. docs/testing.md shows what to write.`);
 }
 
@@ -50,14 +52,27 @@ function textOf(file: string, name: string, from: string | undefined): string {
   }
 }
 
-function readDocument(document: Document.Parsed, placeOf: (offset: number) => string): ReadDocument {
+/** An alias may name no anchor, one around it, or so many values that they fill the memory. */
+function valueOf(document: Document.Parsed, name: string): unknown {
+  try {
+    return document.toJS(exactYaml);
+  } catch (cause) {
+    throw new CommandError(`${name}: an alias cannot be resolved: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function readDocument(
+  document: Document.Parsed,
+  value: unknown,
+  placeOf: (offset: number) => string,
+): ReadDocument {
   const place = (path: Path): string => placeOf(offsetOf(document, path));
   const problem = (path: Path, message: string): CommandError => {
     const at = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
     return new CommandError(`${place(path)}: ${at === "" ? "" : `${at.slice(1)}: `}${message}`);
   };
   return {
-    value: document.toJS(exactYaml),
+    value,
     place,
     problem,
     checked(schema, value, path = []) {

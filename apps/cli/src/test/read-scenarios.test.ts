@@ -151,6 +151,25 @@ except: { "crash": "it is known" }
       steps("  - delete: cpu/a"),
       ':3: steps[0].delete: no kind is called "cpu" here. Did you mean cups?',
     ],
+    [
+      "removes a name",
+      steps(`  - apply: ${cup}`, "  - change: cup/a", "    to: { metadata: { name: null } }"),
+      ":5: steps[1].to.metadata.name: is missing: expected string",
+    ],
+    ["has an alias without an anchor", steps("  - *a"), ": an alias cannot be resolved: Unresolved alias"],
+    [
+      "has an alias in its own anchor",
+      steps("  - apply: &a { spec: *a }"),
+      ": an alias cannot be resolved: ",
+    ],
+    [
+      "has aliases without end",
+      steps(
+        "  - &a0 [1]",
+        ...Array.from({ length: 9 }, (_, i) => `  - &a${i + 1} [${`*a${i}, `.repeat(9)}]`),
+      ),
+      ": an alias cannot be resolved: Excessive alias count",
+    ],
   ])("that %s is refused", (_, text, message) => {
     expect(() => read(text)).toThrow(`cups.faults.yaml${message}`);
   });

@@ -95,7 +95,8 @@ function scenarioReader(document: ReadDocument, kinds: readonly Kind[], folder: 
       const changed = target(step.change ?? "", [...path, "change"]);
       const before = applied.get(idOf(changed));
       if (before === undefined) return [changeOfOther(changed, step.to ?? {}, at)];
-      return [remember({ apply: manifestSchema.parse(merged(before, step.to)), at })];
+      const after = document.checked(manifestSchema, merged(before, step.to), [...path, "to"]);
+      return [remember({ apply: after, at })];
     },
   };
 }
