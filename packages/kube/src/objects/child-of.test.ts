@@ -30,8 +30,14 @@ it("children of Kubernetes' kinds are checked by the compiler, and can be declar
     spec: { selector: labels, ports: [{ port: 80, targetPort: "http" }] },
   };
   const page: ChildOf<"ConfigMap"> = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { a: "b" } };
-  const children: readonly Child[] = [deployment, service, { object: page, wave: 1 }];
-  expect(children).toHaveLength(3);
+  const policy: ChildOf<"NetworkPolicy"> = {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata,
+    spec: { podSelector: {}, ingress: [{ from: [{ podSelector: { matchLabels: labels } }] }] },
+  };
+  const children: readonly Child[] = [deployment, service, policy, { object: page, wave: 1 }];
+  expect(children).toHaveLength(4);
 
   // @ts-expect-error a Deployment is of apps/v1
   const another: ChildOf<"Deployment"> = { ...deployment, apiVersion: "v1" };

@@ -23,13 +23,19 @@ interface Kinds {
   readonly StatefulSet: ["apps/v1", types.V1StatefulSet];
 }
 
-/** A value as a manifest has it: times are texts. What may be left out may also be undefined. */
+/**
+ * A value as a manifest has it: times are texts, and `from` is `_from` in Kubernetes' client only. What may be left out
+ * may also be undefined.
+ */
 type Declared<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
     ? readonly Declared<Item>[]
     : T extends object
-      ? { readonly [Field in keyof T]: Declared<T[Field]> | Absent<T, Field> }
+      ? {
+          readonly [Field in keyof T as Field extends `_${infer Name}` ? Name : Field]:
+            Declared<T[Field]> | Absent<T, Field>;
+        }
       : T;
 type Absent<T, Field extends keyof T> = Partial<Pick<T, Field>> extends Pick<T, Field> ? undefined : never;
 
