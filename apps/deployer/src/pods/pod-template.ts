@@ -91,7 +91,8 @@ const probe = (delivery: "pull" | "webhook", path: string) =>
  */
 export const fingerprintOf = (of: PodTemplateInput): string => {
   const { labels, annotations } = of.spec.container;
-  return digest([podTemplate(of), of.password, of.environment.redisCa, { labels, annotations }]);
+  const added = labels === undefined && annotations === undefined ? [] : [{ labels, annotations }];
+  return digest([podTemplate(of), of.password, of.environment.redisCa, ...added]);
 };
 
 const podLabels = ({ name }: Pick<FunctionRef, "name">) => ({ [functionLabel]: name });

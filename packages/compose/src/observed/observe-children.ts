@@ -151,7 +151,9 @@ async function recordedChildren(
   const keys = [...context.recorded]
     .filter((id) => id.startsWith(idPrefix(ref, namespace)))
     .flatMap((id) => tryParseObjectKey(id.slice(idPrefix(ref).length)) ?? [])
-    .filter((key) => !known.has(key) && (splitObjectKey(key).namespace !== undefined) === ref.namespaced);
+    .filter((key) => !known.has(key) && (splitObjectKey(key).namespace !== undefined) === ref.namespaced)
+    // Others may write any number of them into the record, or empty it.
+    .slice(0, maxCount);
   const read: ObservedChild[] = [];
   const bound = boundOf(reading);
   for await (const objects of objectsByKey(context, ref, keys)) {

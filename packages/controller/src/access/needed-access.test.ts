@@ -54,7 +54,12 @@ it.each<[string, object, readonly string[]]>([
   [
     "gives its account an identity elsewhere",
     { container: { ...container, serviceAccount: { annotations: { "example.com/role": "a" } } } },
-    [...seen("cups"), "create pods in namespace web", "create serviceaccounts in namespace web"],
+    [
+      ...seen("cups"),
+      "create pods in namespace web",
+      "create serviceaccounts in namespace web",
+      "patch serviceaccounts in namespace web",
+    ],
   ],
   ["has unused permissions", { permissions: { cluster: [rule] } }, seen("cups")],
   ["is called", { delivery: "webhook" }, [...seen("cups"), ...called("in all namespaces")]],

@@ -46,9 +46,12 @@ export function implicitAccess(
   { container, hooks = [] }: ReconcileFunctionSpec,
   namespace: string,
 ): readonly Access[] {
-  const create = (resource: string): Access => ({ namespace, verb: "create", group: "", resource });
-  const pods = container === undefined ? [] : [create("pods")];
-  const account = container?.serviceAccount === undefined ? [] : [create("serviceaccounts")];
+  const may = (verb: string, resource: string): Access => ({ namespace, verb, group: "", resource });
+  const pods = container === undefined ? [] : [may("create", "pods")];
+  const account =
+    container?.serviceAccount === undefined
+      ? []
+      : ["create", "patch"].map((verb) => may(verb, "serviceaccounts"));
   return [...pods, ...account, ...hooks.flatMap((hook) => hookSecrets(hook, namespace))];
 }
 
