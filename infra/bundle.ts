@@ -38,7 +38,7 @@ const nothingWorksAtImport: Plugin = {
   setup(bundling) {
     const asked = Symbol("asked");
     bundling.onResolve(
-      { filter: /^(@drover\/|\.|#)/ },
+      { filter: /^(@drover\/|drover(\/|$)|\.|#)/ },
       async ({ path, importer, resolveDir, kind, pluginData }) => {
         if (pluginData === asked || importer.includes("node_modules")) return undefined;
         const resolved = await bundling.resolve(path, { importer, resolveDir, kind, pluginData: asked });

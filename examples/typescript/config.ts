@@ -1,3 +1,3 @@
-import { readSettings, servedSettings, type ServedSettings } from "@drover/runtime";
+import { readSettings, servedSettings, type ServedSettings } from "drover/runtime";
 
 export const servedConfig = (): ServedSettings => readSettings(servedSettings, process.env);

@@ -1,4 +1,4 @@
-import { faultScenario, type Manifest } from "@drover/testing";
+import { faultScenario, type Manifest } from "drover/testing";
 import { greetings } from "./greeting.ts";
 
 const greeting = (spec: object): Manifest => ({

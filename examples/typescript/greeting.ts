@@ -1,4 +1,4 @@
-import { defineController, defineResource, RetryAfterError, TerminalError } from "@drover/controller";
+import { defineController, defineResource, RetryAfterError, TerminalError } from "drover";
 import { z } from "zod";
 
 /** The kind that all examples reconcile. `refuse`, `fail`, `wait` and `hold` choose the outcome of a run. */

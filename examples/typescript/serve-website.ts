@@ -1,4 +1,4 @@
-import { serveFunction } from "@drover/runtime";
+import { serveFunction } from "drover/runtime";
 import { servedConfig } from "./config.ts";
 import { websites } from "./website.ts";
 

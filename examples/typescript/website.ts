@@ -1,6 +1,6 @@
-import { composeController } from "@drover/compose";
-import { defineResource, RetryAfterError } from "@drover/controller";
-import { builtin, type ChildOf, kindOf } from "@drover/kube";
+import { defineResource, RetryAfterError } from "drover";
+import { composeController } from "drover/compose";
+import { builtin, type ChildOf, kindOf } from "drover/kube";
 import { z } from "zod";
 
 /** The kind of the examples that declare children. */

@@ -2,20 +2,17 @@
 // package-lock.json has the hash of each.
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Failure } from "./failure.mjs";
 
 /** The oldest Node release with the TypeScript support and the library that the sources use. */
 const LEAST = 24;
-
-const here = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
  * The repository's Node; this one where there is no package for the system and it is new enough.
  *
  * @throws Failure with what to install.
  */
-export async function nodeOf(root = here) {
+export async function nodeOf(root) {
   const system = `${process.platform}-${process.arch}`;
   const node = join(root, `node_modules/node-${system}/bin/node`);
   if (await runs(node)) return node;

@@ -63,6 +63,6 @@ const foreignPackages = {
   name: "foreign packages",
   setup: ({ onResolve }) =>
     onResolve({ filter: /^[^./]/ }, ({ path }) =>
-      path.startsWith("@drover/") ? undefined : { path, external: true },
+      /^(@drover|drover)\//.test(`${path}/`) ? undefined : { path, external: true },
     ),
 };

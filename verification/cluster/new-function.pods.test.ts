@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { linkModules } from "../../apps/cli/src/testing/link-modules.ts";
 import { spawnDrover, runNpm } from "../../apps/cli/src/testing/run-command.ts";
 import { folderOfFile } from "../../packages/testing/src/folder.fixture.ts";
 import { home, startDeployerInPods } from "./deployer-in-pods.ts";
@@ -37,7 +38,7 @@ it("from drover init to a changed object that the new function has reconciled", 
   };
 
   await step("drover init", spawnDrover(["init", "greetings"], { cwd: parent }));
-  await step("npm install", runNpm(folder, "install"));
+  await linkModules(folder);
   await step("npm test", runNpm(folder, "test"));
   await step("npm run build", runNpm(folder, "run", "build"));
   // What `docker build` and `docker push` are elsewhere.

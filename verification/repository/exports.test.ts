@@ -1,52 +1,13 @@
 import { readFileSync } from "node:fs";
 import { glob } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { expect, it } from "vitest";
 import { z } from "zod";
+import { repositoryFiles, root } from "../harness/repository-files.ts";
+import { exportsOf } from "./exports-of.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** The names that a module exports, types as `type Name`. `export *` is followed within the package. */
-function exportsOf(file: string): readonly string[] {
-  const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest);
-  return source.statements.flatMap((statement): readonly string[] => {
-    if (ts.isExportDeclaration(statement)) return reExports(file, statement);
-    const isExported = ts.canHaveModifiers(statement)
-      ? ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
-      : false;
-    return isExported === true ? declaredNames(statement) : [];
-  });
-}
-
-function reExports(
-  file: string,
-  { isTypeOnly, exportClause, moduleSpecifier }: ts.ExportDeclaration,
-): readonly string[] {
-  if (exportClause === undefined) {
-    if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return [];
-    const { text } = moduleSpecifier;
-    return text.startsWith(".") ? exportsOf(join(dirname(file), text)) : [`* from ${text}`];
-  }
-  if (ts.isNamespaceExport(exportClause)) return [exportClause.name.text];
-  return exportClause.elements.map((each) =>
-    isTypeOnly || each.isTypeOnly ? `type ${each.name.text}` : each.name.text,
-  );
-}
-
-function declaredNames(statement: ts.Statement): readonly string[] {
-  if (ts.isVariableStatement(statement)) {
-    return statement.declarationList.declarations.flatMap(({ name }) =>
-      ts.isIdentifier(name) ? name.text : [],
-    );
-  }
-  if (ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement)) {
-    return [`type ${statement.name.text}`];
-  }
-  const isNamed = ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement);
-  return isNamed && statement.name !== undefined ? [statement.name.text] : [];
-}
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 const manifestSchema = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
 
@@ -56,6 +17,7 @@ it("each package exports these names: update verification/repository/exports.lis
   for await (const file of glob("packages/*/package.json", { cwd: root })) {
     const { name, exports } = manifestSchema.parse(JSON.parse(readFileSync(join(root, file), "utf8")));
     for (const [subpath, module] of Object.entries(exports)) {
+      if (!module.endsWith(".ts")) continue;
       const names = [...new Set(exportsOf(join(root, dirname(file), module)))].sort((a, b) =>
         a.replace("type ", "").localeCompare(b.replace("type ", "")),
       );
@@ -63,4 +25,36 @@ it("each package exports these names: update verification/repository/exports.lis
     }
   }
   await expect(packages.sort().join("\n")).toMatchFileSnapshot("exports.list");
+});
+
+/** The imports of TypeScript that users read: `drover/kube builtin`. */
+function importsIn(code: string): readonly string[] {
+  const { statements } = ts.createSourceFile("code.ts", code, ts.ScriptTarget.Latest);
+  return statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) return [];
+    const { text } = statement.moduleSpecifier;
+    const bindings = statement.importClause?.namedBindings;
+    if (bindings === undefined || !ts.isNamedImports(bindings)) return [];
+    return bindings.elements.map(({ name, propertyName }) => `${text} ${(propertyName ?? name).text}`);
+  });
+}
+
+it("the published package exports only what the docs name, or the template and the examples use", () => {
+  const pages = repositoryFiles("README.md", "docs/*.md", "sdk/README.md");
+  const docs = pages.flatMap((page) => (page.startsWith("docs/decisions/") ? [] : read(page))).join("\n");
+  const snippets = [...docs.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ""]) => code);
+  const examples = ["apps/cli/src/init/template", "examples/typescript", "functions/load-balancer/src"];
+  const sources = repositoryFiles(...examples.map((folder) => `${folder}/*.ts`)).map(read);
+  const imported = new Set([...snippets, ...sources].flatMap(importsIn));
+  const words = [...docs.replaceAll(/^```.*?^```/gms, "").matchAll(/`([^`\n]+)`/g)];
+  const named = new Set(words.flatMap(([, code = ""]) => code.match(/\w+/g) ?? []));
+  const { exports } = manifestSchema.parse(JSON.parse(read("packages/drover/package.json")));
+  const unnamed = Object.entries(exports).flatMap(([subpath, module]) =>
+    exportsOf(join(root, "packages/drover", module))
+      .map((each) => each.replace("type ", ""))
+      .filter((name) => !named.has(name) && !imported.has(`${join("drover", subpath)} ${name}`))
+      .map((name) => `${subpath} ${name}`),
+  );
+  expect(imported).toContain("drover defineController");
+  expect(unnamed).toEqual([]);
 });

@@ -10,11 +10,14 @@ import { retryCommand } from "./operate/retry-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
 import { statusCommand } from "./status/status-command.ts";
 import { testCommand } from "./test/test-command.ts";
+import { version } from "./package/version.ts";
 import { whyCommand } from "./why/why-command.ts";
 
 /** The `drover` command. For an unknown option or command, the error suggests the most similar one. */
 export function droverCommand(): Command {
-  const program = new Command("drover").description("Serverless controllers for Kubernetes");
+  const program = new Command("drover")
+    .description("Serverless controllers for Kubernetes")
+    .version(version, "-v, --version", "print the version of Drover");
   const commands = [
     ...[initCommand, testCommand, faultsCommand, generateCommand, planCommand, deployCommand],
     ...[statusCommand, whyCommand, listCommand, historyCommand],

@@ -1,7 +1,7 @@
 /**
  * # @drover/cli
  *
- * The `drover` command. `bin/drover.mjs` runs it with a recent enough Node.
+ * The `drover` command. `bin/drover.mjs` runs it, if Node is recent enough.
  *
  * - `drover init`: creates a new function from `init/template`, which is itself a function with tests.
  * - `drover generate`: writes a function's CRD, ReconcileFunction and Dockerfile, from the module that exports it.

@@ -1,5 +1,5 @@
-import { awsSettings, isRequestTime } from "@drover/aws";
-import { durationInMs, functionSettings, nonSecret, readSettings } from "@drover/runtime";
+import { awsSettings, isRequestTime } from "drover/aws";
+import { durationInMs, functionSettings, nonSecret, readSettings } from "drover/runtime";
 import { z } from "zod";
 
 /** The function's settings for AWS. All values are text, as in an environment: `elbRegion` is `DROVER_ELB_REGION`. */

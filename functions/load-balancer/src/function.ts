@@ -1,4 +1,4 @@
-import { defineFunction } from "@drover/controller";
+import { defineFunction } from "drover";
 import { elbConfigSchema } from "./config.ts";
 import { elbPorts } from "./elb/elb-port.ts";
 import { loadBalancerController } from "./load-balancer-controller.ts";

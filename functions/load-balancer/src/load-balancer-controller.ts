@@ -1,6 +1,6 @@
-import { defineController } from "@drover/controller";
-import { finalizeExternal, reconcileExternal } from "@drover/external";
-import { builtin, kindOf } from "@drover/kube";
+import { defineController } from "drover";
+import { finalizeExternal, reconcileExternal } from "drover/external";
+import { builtin, kindOf } from "drover/kube";
 import type { LoadBalancerPorts } from "./elb/elb-port.ts";
 import { LoadBalancer } from "./load-balancer.ts";
 import { publishAddress, readService, withdrawAddress } from "./service.ts";

@@ -1,4 +1,4 @@
-import { testFaults } from "@drover/testing";
+import { testFaults } from "drover/testing";
 import { expect, test } from "vitest";
 import { served } from "./load-balancer.faults.ts";
 

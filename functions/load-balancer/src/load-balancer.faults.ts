@@ -1,4 +1,4 @@
-import { faultScenario, type FunctionUnderTest } from "@drover/testing";
+import { faultScenario, type FunctionUnderTest } from "drover/testing";
 import { elbConfigSchema } from "./config.ts";
 import { elbPorts } from "./elb/elb-port.ts";
 import deployedAs from "./function.ts";

@@ -1,6 +1,6 @@
-import { credentialsSpec, regionSpec, tagsSpec } from "@drover/aws";
-import { checkedAtRun, defineResource, type ReconcileContext } from "@drover/controller";
-import { externalSpec, externalStatus } from "@drover/external";
+import { credentialsSpec, regionSpec, tagsSpec } from "drover/aws";
+import { checkedAtRun, defineResource, type ReconcileContext } from "drover";
+import { externalSpec, externalStatus } from "drover/external";
 import { z } from "zod";
 import { loadBalancerNameProblem } from "./load-balancer-name.ts";
 

@@ -1,4 +1,4 @@
-import { runFunction } from "@drover/runtime";
+import { runFunction } from "drover/runtime";
 import { functionConfig } from "./config.ts";
 import { elbPorts } from "./elb/elb-port.ts";
 import { loadBalancerController } from "./load-balancer-controller.ts";

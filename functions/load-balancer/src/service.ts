@@ -1,5 +1,5 @@
-import { RetryAfterError } from "@drover/controller";
-import { builtin, type KubeObject } from "@drover/kube";
+import { RetryAfterError } from "drover";
+import { builtin, type KubeObject } from "drover/kube";
 import { z } from "zod";
 import type { LoadBalancerContext } from "./load-balancer.ts";
 

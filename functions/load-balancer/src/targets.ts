@@ -1,4 +1,4 @@
-import { builtin, type ResourceRef } from "@drover/kube";
+import { builtin, type ResourceRef } from "drover/kube";
 import { z } from "zod";
 import type { LoadBalancerContext } from "./load-balancer.ts";
 import type { BalancedService, ServicePort } from "./service.ts";

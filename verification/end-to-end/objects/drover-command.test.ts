@@ -53,7 +53,7 @@ it(
   { timeout: 240_000 },
   async () => {
     expect((await spawnDrover(["init", "greetings"], { cwd: parent })).code).toBe(0);
-    linkModules(folder);
+    await linkModules(folder);
     expect(await drover("generate", "--check")).toMatchObject({ code: 0 });
     await runNpm(folder, "run", "build");
 

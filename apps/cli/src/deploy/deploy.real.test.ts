@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { AuthorEpoch } from "@drover/runtime";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
-import { repositoryPath } from "../repository-path.ts";
+import { repositoryPath } from "../package/repository-path.ts";
 import { linkModules } from "../testing/link-modules.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   ]);
   kubeconfig = await cluster.kubeconfigOfAccount("default", "author");
   await spawnDrover(["init", "greetings"], { cwd });
-  linkModules(folder);
+  await linkModules(folder);
 }, 900_000);
 afterAll(async () => {
   await admin.close();

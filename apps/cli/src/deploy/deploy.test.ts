@@ -21,7 +21,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
-import { repositoryPath } from "../repository-path.ts";
+import { repositoryPath } from "../package/repository-path.ts";
 import { expectError, spawnDrover } from "../testing/run-command.ts";
 import { deploy } from "./deploy.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
-import { repositoryPath } from "../repository-path.ts";
+import { repositoryPath } from "../package/repository-path.ts";
 import { readManifests } from "./read-manifests.ts";
 
 const bucket = (name: string): string =>

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } f
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
-import { repositoryPath } from "../repository-path.ts";
+import { repositoryPath } from "../package/repository-path.ts";
 import { expectError, spawnDrover } from "../testing/run-command.ts";
 
 let cwd: string;

@@ -1,17 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { repositoryPath } from "../repository-path.ts";
-import type { FunctionNames } from "./scaffold.ts";
+import { repositoryPath } from "#repository-path";
+import { version } from "../package/version.ts";
+import { type FunctionNames, withDot } from "./scaffold.ts";
+import { calledSources } from "./sources.ts";
 
 /** The languages of functions that are called over HTTP and for which there is a package. */
 export const calledLanguages = ["python", "go"] as const;
 export type CalledLanguage = (typeof calledLanguages)[number];
-
-/** For each language, its package, and its example, which serves the kind of examples/website. */
-const sources = {
-  python: { sdk: "sdk/python/drover", example: "examples/python/website" },
-  go: { sdk: "sdk/go/drover", example: "examples/go/website" },
-} as const;
 
 /** The commands that test a new function. */
 export const testCommands = {
@@ -30,14 +26,15 @@ export function writeCalledScaffold(
   names: FunctionNames,
   language: CalledLanguage,
 ): readonly string[] {
-  const { sdk, example } = sources[language];
-  const own = ["examples/website", example].flatMap((source) =>
+  const { sdk, examples } = calledSources[language];
+  const own = examples.flatMap((source) =>
     filesIn(source).map((path) => {
+      const target = withDot(path);
       write(
-        join(folder, path),
+        join(folder, target),
         renamed(readFileSync(repositoryPath(join(source, path)), "utf8"), names, sdk),
       );
-      return path;
+      return target;
     }),
   );
   const copied = filesIn(sdk)
@@ -72,11 +69,11 @@ function renamed(text: string, { name, kind, plural, group }: FunctionNames, sdk
     website: kind.toLowerCase(),
     websites: plural,
     "example.com": group,
-    REPOSITORY: repositoryPath("").replace(/\/$/, ""),
+    DROVER_VERSION: version,
     [`../../../${sdk}`]: "./drover",
   };
   return text.replaceAll(
-    /publisher|websites|[Ww]ebsite|example\.com|REPOSITORY|(?:\.\.\/)+sdk\/[a-z]+\/drover/g,
+    /publisher|websites|[Ww]ebsite|example\.com|DROVER_VERSION|(?:\.\.\/)+sdk\/[a-z]+\/drover/g,
     (word) => words[word] ?? word,
   );
 }

@@ -37,7 +37,7 @@ for (const language of calledLanguages) {
       );
       const own = files.filter((path) => !path.startsWith("drover/"));
       const text = own.map((path) => readFileSync(join(folder, path), "utf8")).join("");
-      expect(text).not.toMatch(/website|publisher|\bexample\.com|REPOSITORY|\.\.\/sdk/i);
+      expect(text).not.toMatch(/website|publisher|\bexample\.com|DROVER_VERSION|\.\.\/sdk/i);
       expect(text).toContain("kind: GuestBook");
 
       await runCommand(folder, program, ...args);

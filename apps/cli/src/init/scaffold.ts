@@ -2,7 +2,9 @@ import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
-import { repositoryPath } from "../repository-path.ts";
+import { repositoryPath } from "#repository-path";
+import { version } from "../package/version.ts";
+import { template as templatePath } from "./sources.ts";
 
 /** The names of a new function. */
 export interface FunctionNames {
@@ -15,7 +17,7 @@ export interface FunctionNames {
   readonly group: string;
 }
 
-const template = repositoryPath("apps/cli/src/init/template");
+const template = repositoryPath(templatePath);
 
 /**
  * Writes a function's files, except those that are generated from its code.
@@ -35,8 +37,10 @@ export function writeScaffold(folder: string, names: FunctionNames): readonly st
   return [...named.values()];
 }
 
-const targetOf = (path: string, names: FunctionNames): string =>
-  renamed(path, names).replace(/^(?=(?:gitignore|npmrc)$)/, ".");
+const targetOf = (path: string, names: FunctionNames): string => withDot(renamed(path, names));
+
+/** npm leaves files of these names out of a package, so here they have no dot. */
+export const withDot = (path: string): string => path.replace(/^(?=(?:gitignore|npmrc)$)/, ".");
 
 function refuseTaken({ name, kind }: FunctionNames, targets: readonly string[]): void {
   const twice = targets.find((target, index) => targets.indexOf(target) !== index);
@@ -57,7 +61,6 @@ const packages = z.record(z.string(), z.string());
 const packageSchema = z.object({
   dependencies: packages,
   devDependencies: packages,
-  optionalDependencies: packages,
 });
 
 /**
@@ -71,10 +74,10 @@ function renamed(text: string, { name, kind, plural, group }: FunctionNames): st
     greeting: kind.toLowerCase(),
     greetings: plural,
     "example.com": group,
-    REPOSITORY: repositoryPath("").replace(/\/$/, ""),
+    DROVER_VERSION: version,
   };
   return text.replaceAll(
-    /greeter|greetings|[Gg]reeting|example\.com|REPOSITORY/g,
+    /greeter|greetings|[Gg]reeting|example\.com|DROVER_VERSION/g,
     (word) => words[word] ?? word,
   );
 }

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
-import { repositoryPath } from "../repository-path.ts";
+import { repositoryPath } from "../package/repository-path.ts";
 import { expectError, spawnDrover } from "../testing/run-command.ts";
 
 const Cup = defineResource({

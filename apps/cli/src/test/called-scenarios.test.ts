@@ -9,7 +9,7 @@ import { stringify } from "yaml";
 import { z } from "zod";
 import { answering, secret, startTestFunction } from "../../../../packages/calls/src/calling.fixture.ts";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
-import { repositoryPath } from "../repository-path.ts";
+import { repositoryPath } from "../package/repository-path.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { plainEnvironment } from "../testing/config.ts";
 import { runFunctionProcess } from "../called/function-process.ts";

@@ -1,17 +1,19 @@
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryPath } from "../repository-path.ts";
+import { buildPackage } from "../../../../infra/build-package.ts";
+import { repositoryPath } from "../package/repository-path.ts";
 
-/** What `npm install` makes of links to the repository, without the network. */
-export function linkModules(folder: string): void {
+/** What `npm install` makes, without the network: the package as it is published, but for its declarations, and its dependencies. */
+export async function linkModules(folder: string): Promise<void> {
   const from = repositoryPath("node_modules");
   const to = join(folder, "node_modules");
   mkdirSync(join(to, ".bin"), { recursive: true });
   for (const name of readdirSync(from)) {
-    if (!name.startsWith(".")) symlinkSync(join(from, name), join(to, name));
+    if (!name.startsWith(".") && name !== "drover") symlinkSync(join(from, name), join(to, name));
   }
   for (const name of ["vitest", "tsc", "esbuild", "node"]) {
     symlinkSync(join(from, ".bin", name), join(to, ".bin", name));
   }
-  symlinkSync(repositoryPath("apps/cli/bin/drover.mjs"), join(to, ".bin/drover"));
+  await buildPackage({ folder: join(to, "drover"), declarations: false });
+  symlinkSync("../drover/lib/command.js", join(to, ".bin/drover"));
 }

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { expect } from "vitest";
-import { repositoryPath } from "../repository-path.ts";
+import { repositoryPath } from "../package/repository-path.ts";
 import { plainEnvironment } from "./config.ts";
 
 /** What a command came to. */

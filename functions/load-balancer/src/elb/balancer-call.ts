@@ -2,7 +2,7 @@ import {
   DescribeTagsCommand,
   type ElasticLoadBalancingV2Client,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { AwsRefusal, splitTags, type TagSet } from "@drover/aws";
+import { AwsRefusal, splitTags, type TagSet } from "drover/aws";
 import { responseOrRefusal } from "./elb-errors.ts";
 
 /** The parameters of every call of one run. */

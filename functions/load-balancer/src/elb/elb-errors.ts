@@ -1,4 +1,4 @@
-import { awsErrors, type NextAction, settingCalls, stop, wait } from "@drover/aws";
+import { awsErrors, type NextAction, settingCalls, stop, wait } from "drover/aws";
 
 const accessDenied = wait("1m", "AccessDenied", "Allow it for the credentials in use.");
 const invalidNetwork = stop("InvalidNetwork", "Correct spec.subnets, spec.securityGroups and spec.scheme.");

@@ -8,15 +8,15 @@ import {
   type LoadBalancer,
   RemoveTagsCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { accountOf, awsClients, AwsRefusal, readCredentials, tagLimits, tagList } from "@drover/aws";
-import { serverTime, TerminalError } from "@drover/controller";
+import { accountOf, awsClients, AwsRefusal, readCredentials, tagLimits, tagList } from "drover/aws";
+import { serverTime, TerminalError } from "drover";
 import {
   type Creation,
   type ExternalPort,
   type Observation,
   type ResourceWords,
   type Tags,
-} from "@drover/external";
+} from "drover/external";
 import type { ElbConfig } from "../config.ts";
 import {
   type LoadBalancerContext,

@@ -1,5 +1,5 @@
 import type { LoadBalancer } from "@aws-sdk/client-elastic-load-balancing-v2";
-import type { PresentResource } from "@drover/external";
+import type { PresentResource } from "drover/external";
 import type { LoadBalancerSpec } from "../load-balancer.ts";
 import type { BalancedService } from "../service.ts";
 import type { TargetsOf } from "../targets.ts";

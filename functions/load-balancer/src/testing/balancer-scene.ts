@@ -1,6 +1,6 @@
-import type { Condition } from "@drover/controller";
-import type { NewObject } from "@drover/kube";
-import { type Manifest, testCluster } from "@drover/testing";
+import type { Condition } from "drover";
+import type { NewObject } from "drover/kube";
+import { type Manifest, testCluster } from "drover/testing";
 import { elbConfigSchema } from "../config.ts";
 import { elbPorts } from "../elb/elb-port.ts";
 import deployedAs from "../function.ts";

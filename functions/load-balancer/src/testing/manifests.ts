@@ -1,4 +1,4 @@
-import type { Manifest } from "@drover/testing";
+import type { Manifest } from "drover/testing";
 
 export const keys: Manifest = {
   apiVersion: "v1",

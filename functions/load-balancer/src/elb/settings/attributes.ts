@@ -2,7 +2,7 @@ import {
   DescribeLoadBalancerAttributesCommand,
   ModifyLoadBalancerAttributesCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { type Setting, SettingRefusal, singleSetting, type SettingValue } from "@drover/external";
+import { type Setting, SettingRefusal, singleSetting, type SettingValue } from "drover/external";
 import type { AccessLogs } from "../../load-balancer.ts";
 import { answered, refusalOf } from "../elb-errors.ts";
 import type { SettingsContext } from "../settings-context.ts";

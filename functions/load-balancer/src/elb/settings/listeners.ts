@@ -5,7 +5,7 @@ import {
   type Listener,
   ModifyListenerCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { type Setting, SettingRefusal, type SettingValue } from "@drover/external";
+import { type Setting, SettingRefusal, type SettingValue } from "drover/external";
 import { pages } from "../balancer-call.ts";
 import { answered, refusalOf } from "../elb-errors.ts";
 import type { SettingsContext } from "../settings-context.ts";

@@ -5,7 +5,7 @@ import {
   SetSecurityGroupsCommand,
   SetSubnetsCommand,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { type Setting, SettingRefusal, singleSetting, type SettingValue } from "@drover/external";
+import { type Setting, SettingRefusal, singleSetting, type SettingValue } from "drover/external";
 import { answered, refusalOf } from "../elb-errors.ts";
 import type { SettingsContext } from "../settings-context.ts";
 

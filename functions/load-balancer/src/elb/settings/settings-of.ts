@@ -1,4 +1,4 @@
-import type { Setting } from "@drover/external";
+import type { Setting } from "drover/external";
 import type { SettingsContext } from "../settings-context.ts";
 import { attributes } from "./attributes.ts";
 import { listeners } from "./listeners.ts";

@@ -5,8 +5,8 @@ import {
   ModifyTargetGroupCommand,
   type TargetGroup,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { AwsRefusal, tagList } from "@drover/aws";
-import { idsIn, reservedPrefix, type Setting, SettingRefusal, type SettingValue } from "@drover/external";
+import { AwsRefusal, tagList } from "drover/aws";
+import { idsIn, reservedPrefix, type Setting, SettingRefusal, type SettingValue } from "drover/external";
 import { healthCheckSpec } from "../../load-balancer.ts";
 import { targetGroupName } from "../../load-balancer-name.ts";
 import type { ServicePort } from "../../service.ts";

@@ -4,7 +4,7 @@ import {
   RegisterTargetsCommand,
   type TargetDescription,
 } from "@aws-sdk/client-elastic-load-balancing-v2";
-import { type Setting, type SettingItems, SettingRefusal } from "@drover/external";
+import { type Setting, type SettingItems, SettingRefusal } from "drover/external";
 import { answered, refusalOf } from "../elb-errors.ts";
 import type { SettingsContext } from "../settings-context.ts";
 import type { TargetGroups } from "./target-groups.ts";

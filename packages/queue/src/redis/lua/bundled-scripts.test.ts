@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
+import { bundleModules } from "../../../../../infra/build-package.ts";
 import { bundle } from "../../../../../infra/bundle.ts";
 import { folderOfTest } from "../../../../testing/src/folder.fixture.ts";
 import { loadedScripts } from "./loaded-scripts.ts";
@@ -28,12 +28,7 @@ it("the bundle of an image contains the scripts", async () => {
   expect(await scriptsOf(file)).toEqual(ours);
 });
 
-it("the bundle of a function that drover init has made contains the scripts", async () => {
-  const template = readFileSync(join(root, "apps/cli/src/init/template/package.json"), "utf8");
-  const { scripts } = z.object({ scripts: z.object({ build: z.string() }) }).parse(JSON.parse(template));
-  expect(scripts.build).toMatch(/^esbuild src\/main\.ts .*--outfile=dist\/main\.mjs/);
-  const out = join(folder, "out/main.mjs");
-  const command = scripts.build.replace("src/main.ts", entry).replace("dist/main.mjs", out);
-  execFileSync("sh", ["-c", `node_modules/.bin/${command}`], { cwd: root, stdio: "ignore" });
-  expect(await scriptsOf(out)).toEqual(ours);
+it("the published package contains the scripts", async () => {
+  await bundleModules({ scripts: join(root, entry) }, join(folder, "lib"));
+  expect(await scriptsOf(join(folder, "lib/scripts.js"))).toEqual(ours);
 });

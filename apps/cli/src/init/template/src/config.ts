@@ -1,4 +1,4 @@
-import { functionSettings, readSettings } from "@drover/runtime";
+import { functionSettings, readSettings } from "drover/runtime";
 
 /**
  * The settings of this process, from its environment. Add yours with `functionSettings.extend({ ... })`. An invalid

@@ -1,4 +1,4 @@
-import { testContext } from "@drover/controller";
+import { testContext } from "drover";
 import { expect, it } from "vitest";
 import { controller } from "./controller.ts";
 import { Greeting } from "./greeting.ts";

@@ -1,4 +1,4 @@
-import { defineController } from "@drover/controller";
+import { defineController } from "drover";
 import { Greeting } from "./greeting.ts";
 
 /**

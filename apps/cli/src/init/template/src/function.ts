@@ -1,4 +1,4 @@
-import { defineFunction } from "@drover/controller";
+import { defineFunction } from "drover";
 import { controller } from "./controller.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { faultScenario } from "@drover/testing";
+import { faultScenario } from "drover/testing";
 import { controller } from "./controller.ts";
 import deployedAs from "./function.ts";
 

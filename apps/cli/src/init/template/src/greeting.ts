@@ -1,4 +1,4 @@
-import { defineResource } from "@drover/controller";
+import { defineResource } from "drover";
 import { z } from "zod";
 
 /** The fields that users set (spec) and those that they see (status). Types, CRD and validation come from them. */

@@ -1,4 +1,4 @@
-import { runFunction } from "@drover/runtime";
+import { runFunction } from "drover/runtime";
 import { functionConfig } from "./config.ts";
 import { controller } from "./controller.ts";
 

@@ -1,0 +1,21 @@
+/** Functions for resources of AWS. */
+export {
+  accountOf,
+  awsClients,
+  awsErrors,
+  AwsRefusal,
+  awsSettings,
+  credentialsSpec,
+  isRequestTime,
+  type NextAction,
+  readCredentials,
+  regionSpec,
+  settingCalls,
+  splitTags,
+  stop,
+  tagLimits,
+  tagList,
+  type TagSet,
+  tagsSpec,
+  wait,
+} from "@drover/aws";

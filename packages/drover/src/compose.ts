@@ -1,0 +1,2 @@
+/** Functions that declare the children of an object. */
+export { composeController } from "@drover/compose";
