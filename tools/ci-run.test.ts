@@ -55,7 +55,8 @@ it.each([
   const { code, text } = await ciRun({ ...well, ...broken });
   expect(code).toBe(1);
   expect(text).toContain(verdict);
-  expect(text.match(/^== .*/gm)).toEqual(["== check", "== test", "== test:real", "== summary"]);
+  const parts = ["check", "test:install", "test", "test:real", "summary"];
+  expect(text.match(/^== .*/gm)).toEqual(parts.map((part) => `== ${part}`));
 });
 
 it("lists the failed tests again at the end", async () => {

@@ -41,6 +41,7 @@ export const tasks = {
     run: (repository) =>
       countedTests({ ...repository, env: { ...repository.env, DROVER_TEST_CLUSTER: "node" } }),
   },
+  "test:install": withoutPython("verification/install/main.ts"),
   "test:compose": withoutPython("infra/test-compose.ts"),
   simulate: withPython("verification/queue-simulation/main.ts"),
   "chaos:queue": withPython("verification/queue-chaos/main.ts", clocksApart),
