@@ -1,5 +1,5 @@
 /**
- * Builds the npm package `drover` into dist/drover: what `npm publish dist/drover` publishes.
+ * Builds the npm package `drover` into dist/drover: what `npm publish ./dist/drover` publishes.
  *
  *     node infra/build-package.ts [--repository URL]
  *
@@ -137,8 +137,8 @@ async function bundleDeclarations(
 
 /** What is copied as it is: the texts about the package, and the files that `drover init` copies. */
 async function copyFiles(folder: string): Promise<void> {
-  await cp(join(source, "README.md"), join(folder, "README.md"));
-  for (const file of ["LICENSE", "NOTICE", "CHANGELOG.md"]) await cp(join(root, file), join(folder, file));
+  for (const file of ["README.md", "CHANGELOG.md"]) await cp(join(source, file), join(folder, file));
+  for (const file of ["LICENSE", "NOTICE"]) await cp(join(root, file), join(folder, file));
   const sources = [
     template,
     ...Object.values(calledSources).flatMap(({ sdk, examples }) => [sdk, ...examples]),
