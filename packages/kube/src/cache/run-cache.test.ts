@@ -122,6 +122,11 @@ describe("the cache of a run has", () => {
     const lost = first();
     lost.observeWrite(pod)?.("unknown");
     expect(lost.find(pod, "mine", made)).toBeUndefined();
+    // A list after that has no object that was deleted before it.
+    const listing = first();
+    listing.find(pod, "mine", made);
+    listing.add(pod, "all", listed(30));
+    expect(versionsIn(next(listing, news("b", 29), news("c", 31)), "mine")).toEqual(["c 31"]);
     // What the run has made before it looks.
     const making = first();
     making.observeWrite(pod)?.(podAt("a", 10));

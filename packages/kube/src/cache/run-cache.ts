@@ -90,8 +90,11 @@ export function openRunCache(
     add(ref, query, { resourceVersion, items }) {
       const name = resourceNameOf(ref);
       if (!byName.has(name) || dropped.has(name)) return;
-      const kind = kinds.get(name) ?? emptyKind(resourceVersion);
-      kind.queries.add(query);
+      const before = kinds.get(name);
+      // Before any list, a kind that was taken as empty would have changes that are older than this one.
+      const isUnlisted = before === undefined || (before.listedAt === beforeAll && before.objects.size === 0);
+      const kind = isUnlisted ? emptyKind(resourceVersion) : before;
+      for (const each of [...(before?.queries ?? []), query]) kind.queries.add(each);
       kinds.set(name, kind);
       if (items.some((object) => !addIfNewer(kind, object))) drop(name);
     },
