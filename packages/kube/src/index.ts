@@ -38,6 +38,7 @@ export type { DryRunWrite } from "./dry-run/dry-run-log.ts";
 export { type DryRun, openDryRun } from "./dry-run/open-dry-run.ts";
 export { isSecret, keyOf, type KubeObject, kubeObjectSchema } from "./objects/kube-object.ts";
 export type { ChildOf } from "./objects/child-of.ts";
+export { mergePatch } from "./objects/merge-patch.ts";
 export { controllerOf, controllerReference, isControlledBy } from "./objects/controller-of.ts";
 export { type FieldConflict, fieldConflicts } from "./field-conflicts.ts";
 export { type ManagedFields, managedFieldsOf } from "./objects/managed-fields.ts";

@@ -1,11 +1,12 @@
 import { type Kind, suggest } from "@drover/controller";
+import { apiVersionOf, mergePatch, refOf } from "@drover/kube";
 import type { Manifest, Scenario, ScenarioStep } from "@drover/testing";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { wordsOf } from "../find-object.ts";
 import { type Path, readDocuments, type ReadDocument, strictObject } from "./read-documents.ts";
 
-/** What users do, as a file `*.faults.yaml` has it. */
+/** A scenario of a file `*.faults.yaml`. */
 export type WrittenScenario = Required<Pick<Scenario, "name" | "given" | "steps" | "except">>;
 
 const text = z.string().min(1);
@@ -95,7 +96,7 @@ function scenarioReader(document: ReadDocument, kinds: readonly Kind[], folder: 
       const changed = target(step.change ?? "", [...path, "change"]);
       const before = applied.get(idOf(changed));
       if (before === undefined) return [changeOfOther(changed, step.to ?? {}, at)];
-      const after = document.checked(manifestSchema, merged(before, step.to), [...path, "to"]);
+      const after = document.checked(manifestSchema, mergePatch(before, step.to), [...path, "to"]);
       return [remember({ apply: after, at })];
     },
   };
@@ -117,7 +118,7 @@ interface NamedKind {
 }
 
 const namedKind = (kind: Kind): NamedKind => ({
-  apiVersion: kind.group === "" ? kind.version : `${kind.group}/${kind.version}`,
+  apiVersion: apiVersionOf(refOf(kind)),
   kind: kind.kind,
   words: wordsOf(kind),
 });
@@ -166,18 +167,3 @@ function changeOfOther(target: Target, to: Readonly<Record<string, unknown>>, at
     },
   };
 }
-
-/** Merges fields, as a JSON merge patch does: null removes a field. */
-function merged(value: unknown, patch: unknown): unknown {
-  if (!isFields(patch)) return patch;
-  const kept = Object.entries(isFields(value) ? value : {}).filter(([name]) => patch[name] !== null);
-  const changes = Object.entries(patch).filter(([, to]) => to !== null);
-  const before = new Map(kept);
-  return Object.fromEntries([
-    ...kept,
-    ...changes.map(([name, to]) => [name, merged(before.get(name), to)] as const),
-  ]);
-}
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import type { CreateOptions, KubeClient, NewObject, Patch } from "../client/client.ts";
 import { isApiError } from "../errors.ts";
 import { keyOf, type KubeObject, kubeObjectSchema } from "../objects/kube-object.ts";
+import { mergePatch } from "../objects/merge-patch.ts";
 import {
   type DryRunLog,
   type DryRunSubject,
@@ -135,18 +136,4 @@ const replaced = (own: KubeObject, object: NewObject): KubeObject =>
   kubeObjectSchema.parse({ ...own, ...object, metadata: { ...own.metadata, ...object.metadata } });
 
 const patched = (own: KubeObject, { type, body }: Patch): KubeObject | undefined =>
-  type === "merge" ? kubeObjectSchema.parse(merged(own, body)) : undefined;
-
-/** RFC 7386. */
-function merged(target: unknown, patch: unknown): unknown {
-  if (!isFields(patch)) return patch;
-  const result = new Map(Object.entries(isFields(target) ? target : {}));
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) result.delete(name);
-    else result.set(name, merged(result.get(name), value));
-  }
-  return Object.fromEntries(result);
-}
-
-const isFields = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  type === "merge" ? kubeObjectSchema.parse(mergePatch(own, body)) : undefined;
