@@ -193,7 +193,10 @@ export function requestBody(request: object, refusal: string): Buffer {
   const body = Buffer.from(writeJson(request));
   const problem = body.byteLength > maxCallBytes ? `has more than ${maxCallBytes} bytes` : shapeProblem(body);
   if (problem === undefined) return body;
-  throw new TerminalError(`${refusal} ${problem}. Make the object smaller.`, { reason: "TooLarge" });
+  throw new TerminalError(
+    `${refusal} ${problem}. Make the object, or its children and related objects, smaller.`,
+    { reason: "TooLarge" },
+  );
 }
 
 const noCompletionsError = new RetryError(
