@@ -127,7 +127,7 @@ describe("the cache of a run has", () => {
     listing.find(pod, "mine", made);
     listing.add(pod, "all", listed(30));
     expect(versionsIn(next(listing, news("b", 29), news("c", 31)), "mine")).toEqual(["c 31"]);
-    // What the run has made before it looks.
+    // A run that wrote objects before it looked for any.
     const making = first();
     making.observeWrite(pod)?.(podAt("a", 10));
     expect(making.find(pod, "mine", made)).toBeUndefined();

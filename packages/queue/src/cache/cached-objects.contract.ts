@@ -43,6 +43,13 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
   const end = (outcome: RunOutcome) => t.ledger.settle(key, `run ${runs}`, outcome);
   const claimedObject = async (): Promise<string | undefined> => (await begin()).cachedObject;
 
+  /** A key that no run has had. */
+  const fresh = objectKey({ namespace: "a", name: "fresh" });
+  const time = async (ago = 0): Promise<QueueTime> => {
+    const { incarnation, at } = await t.ledger.time();
+    return { incarnation, at: at - ago };
+  };
+
   beforeEach(async () => {
     await wakeWithObject(100);
     await begin();
@@ -271,11 +278,6 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
   });
 
   describe("before a run has reported what it observed, a cached object is given", () => {
-    const fresh = objectKey({ namespace: "a", name: "fresh" });
-    const time = async (ago = 0): Promise<QueueTime> => {
-      const { incarnation, at } = await t.ledger.time();
-      return { incarnation, at: at - ago };
-    };
     const listed = (newestAfter?: QueueTime) =>
       t.wake(fresh, {
         uid,
@@ -361,11 +363,6 @@ export function cachedObjectsContract(t: LedgerUnderTest): void {
   });
 
   describe("the first run of an object", () => {
-    const fresh = objectKey({ namespace: "a", name: "fresh" });
-    const time = async (ago = 0): Promise<QueueTime> => {
-      const { incarnation, at } = await t.ledger.time();
-      return { incarnation, at: at - ago };
-    };
     const created = (newestAfter?: QueueTime, fields: Partial<Wake> = {}) =>
       t.wake(fresh, {
         uid,
