@@ -135,7 +135,7 @@ async function bundleDeclarations(
   return output.flatMap((file) => (file.type === "chunk" ? file.imports : [])).filter(isLibrary);
 }
 
-/** What is copied as it is: the texts about the package, and the files that `drover init` copies. */
+/** Copies the texts about the package, and the files that `drover init` copies. */
 async function copyFiles(folder: string): Promise<void> {
   for (const file of ["README.md", "CHANGELOG.md"]) await cp(join(source, file), join(folder, file));
   for (const file of ["LICENSE", "NOTICE"]) await cp(join(root, file), join(folder, file));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { root } from "../harness/repository-files.ts";
 
-/** What a command came to. */
+/** The result of a command. */
 export interface Ended {
   readonly code: number;
   readonly output: string;

@@ -5,7 +5,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { exportsOf } from "../repository/exports-of.ts";
 
-/** What publint, and arethetypeswrong for ECMAScript modules, find in a tarball. */
+/** The problems that publint, and arethetypeswrong for ECMAScript modules, find in a tarball. */
 export async function findProblems(tarball: string): Promise<readonly string[]> {
   const bytes = readFileSync(tarball);
   const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(bytes).buffer } });

@@ -23,7 +23,7 @@ export interface RunningFunction {
 
 /** A function that is called over HTTP. Its calls go to the server `outside.function`, where they meet faults. */
 export interface CalledUnderTest {
-  /** Of its ReconcileFunction. */
+  /** The spec of its ReconcileFunction. */
   readonly spec: ReconcileFunctionSpec;
   /** The controller of one run, which calls the function. */
   readonly controllerFor: (run: Run) => Controller;

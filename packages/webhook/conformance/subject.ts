@@ -130,7 +130,7 @@ export async function expectRefused(subject: Subject, call: () => Call): Promise
   const random = pseudoRandom(subject.seed);
   for (let i = 0; i < subject.mutants; i++) {
     const { what, sent } = callMutant(random, call(), signingContextOf(subject));
-    // What HTTP cannot carry, or cuts off, is tried in process.
+    // Other tests, in one process, cover the values that HTTP cannot carry, or cuts off.
     const { id, timestamp, signature } = sent.headers;
     if ([id, timestamp, signature].some((value = "") => !/^(\S([ -~]{0,8000}\S)?)?$/.test(value))) continue;
     const { status, headers } = await deliver(subject, sent);

@@ -50,7 +50,7 @@ export interface LocalCalls {
   readonly source: string;
 }
 
-/** What calls of a function need that is called where it runs now, and not where it is deployed. */
+/** The resources for calls of a function at a URL, instead of where it is deployed. */
 export function localCalls({
   fn,
   url,

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { buildPackage } from "../../../../infra/build-package.ts";
 import { repositoryPath } from "../package/repository-path.ts";
 
-/** What `npm install` makes, without the network: the package as it is published, but for its declarations, and its dependencies. */
+/**
+ * Makes `node_modules` as `npm install` does, but without the network: the built package without its declarations, and links to
+ * its dependencies.
+ */
 export async function linkModules(folder: string): Promise<void> {
   const from = repositoryPath("node_modules");
   const to = join(folder, "node_modules");

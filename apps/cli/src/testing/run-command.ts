@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { repositoryPath } from "../package/repository-path.ts";
 import { plainEnvironment } from "./config.ts";
 
-/** What a command came to. */
+/** The result of a command. */
 export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;

@@ -69,8 +69,9 @@ export function leastPermissions<R extends Resource>(
 }
 
 /**
- * Resource and verbs that an API server with the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift's,
- * requires of whoever makes an object whose owner reference blocks the owner's deletion, as that of a controller does.
+ * The resource and the verbs that a function needs to make objects with a controller reference, which blocks the deletion
+ * of their owner. API servers with the admission plugin OwnerReferencesPermissionEnforcement, such as OpenShift's, check
+ * them.
  *
  * @see https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#ownerreferencespermissionenforcement
  */

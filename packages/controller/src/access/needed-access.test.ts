@@ -24,7 +24,7 @@ const called = (where: string) => [
   `update cups/status of example.com ${where}`,
   ...["create", "patch"].map((verb) => `${verb} events of events.k8s.io ${where}`),
 ];
-/** What an API server may require of whoever makes children that block the deletion of their parents. */
+/** The accesses that some API servers require for children that block the deletion of their parents. */
 const blocking = ["a", "b"].map(
   (namespace) => `update cups/finalizers of example.com in namespace ${namespace}`,
 );

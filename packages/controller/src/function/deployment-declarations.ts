@@ -119,8 +119,8 @@ const spreadConstraint = z.strictObject({
   matchLabelKeys: list.optional(),
 });
 
-/** Labels or annotations that an author adds: those of Drover are its own. */
 const droversOwn = "leave out names of drover.dev, which Drover sets";
+/** Labels or annotations that an author adds. */
 const added = texts
   .refine((all) => !Object.keys(all).some((key) => /(^|\.)drover\.dev\//.test(key)), {
     error: droversOwn,

@@ -30,7 +30,7 @@ export interface QueueUnderTestOptions {
   readonly onAnnouncement: (announcement: Announcement) => void;
 }
 
-/** What a controller follows, as it declares it, or as the ReconcileFunction of a called function does. */
+/** The kinds that a controller follows: by its definition, or by the ReconcileFunction of a called function. */
 export function followerOf(controller: Controller, called: FunctionProcess["called"]): Follower {
   const { name } = controller;
   const queue = queueOf({ name });
