@@ -1,4 +1,4 @@
-import { customResourceDefinition, defineResource } from "@drover/controller";
+import { customResourceDefinition } from "@drover/controller";
 import { connect, installCrd, refOf } from "@drover/kube";
 import { startSandbox } from "@drover/sandbox";
 import { readSignatureHeaders, receiveCall, signMessage } from "@drover/webhook";
@@ -12,20 +12,11 @@ import { expect, it, onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { z } from "zod";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
+import { configMaps, Cup, cups as kind } from "../testing/cups.fixture.ts";
 import { expectError, spawnDrover } from "../testing/run-command.ts";
 
-const Cup = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({ tea: z.string() }),
-  status: z.object({ filled: z.boolean() }),
-});
 const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 const audience = { name: "default/cups" };
-const kind = { group: "example.com", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
-const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
 const configMap = (tea: string) => ({
   apiVersion: "v1",
   kind: "ConfigMap",

@@ -1,4 +1,4 @@
-import { customResourceDefinition, defineResource } from "@drover/controller";
+import { customResourceDefinition } from "@drover/controller";
 import { testFaults } from "@drover/testing";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { spawn } from "node:child_process";
@@ -6,25 +6,15 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { stringify } from "yaml";
-import { z } from "zod";
 import { answering, secret, startTestFunction } from "../../../../packages/calls/src/calling.fixture.ts";
 import { folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
+import { configMaps, Cup, cups as kind } from "../testing/cups.fixture.ts";
 import { repositoryPath } from "../package/repository-path.ts";
 import { spawnDrover } from "../testing/run-command.ts";
 import { plainEnvironment } from "../testing/config.ts";
 import { runFunctionProcess } from "../called/function-process.ts";
 import { type CalledOptions, openCalledScenarios } from "./called-scenarios.ts";
 
-const Cup = defineResource({
-  group: "example.com",
-  version: "v1",
-  kind: "Cup",
-  scope: "Namespaced",
-  spec: z.object({ tea: z.string() }),
-  status: z.object({ filled: z.boolean() }),
-});
-const kind = { group: "example.com", version: "v1", kind: "Cup", plural: "cups", scope: "Namespaced" };
-const configMaps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", scope: "Namespaced" };
 const child = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { tea: "green" } };
 const cup = { apiVersion: "example.com/v1", kind: "Cup", metadata: { name: "a" }, spec: { tea: "green" } };
 const scenario = { name: "a cup comes", steps: [{ apply: cup }] };
