@@ -72,8 +72,9 @@ await runProcess("gateway", gatewayConfig, async (process) => {
     },
     runs: runMetrics(registry),
   });
-  closing("gateway", () => gateway.close());
   followFunctions(process, gateway);
+  // The last to be opened, and so the first to be closed: no key is taken once the process is asked to stop.
+  closing("gateway", () => gateway.close());
   readiness("redis", () => checkQueues(gateway, tenants, pingTimeout));
   queueMetrics(registry, () => gateway.queues());
 });

@@ -33,11 +33,14 @@ export interface WorkerResources extends WorkerProcess {
 }
 
 /** Processes the keys of one function. */
-export interface FunctionWorker extends Worker {
+export interface FunctionWorker {
   readonly fn: WebhookFunction;
+  readonly queue: Worker["queue"];
   readonly secrets: CachedSecrets;
   /** Fires when the connection to its queue's Redis is closed for good. */
   readonly gone: AbortSignal;
+  /** Takes no new key from the moment of the call, lets the calls in progress end within the grace, and closes all. */
+  stop(grace: Milliseconds): Promise<void>;
 }
 
 /** A changed secret is used after this time at most, and sooner if an answer is signed with a new one. */
@@ -85,7 +88,8 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
     secrets: calling.secrets,
     gone,
     async stop(grace) {
-      await worker.stop(grace);
+      await worker.drain(grace);
+      await worker.queue.close();
       calling.agent.destroy();
       await reconciler.close();
     },

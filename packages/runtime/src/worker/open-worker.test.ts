@@ -21,6 +21,7 @@ it("a worker sends no SCAN, for which it has no permission", async () => {
     () => Promise.resolve({ kind: "done" }),
   );
   // A queue does its first upkeep at once, and has closed when that has ended.
-  await worker.stop(0);
+  await worker.drain(0);
+  await worker.queue.close();
   expect(scan).not.toHaveBeenCalled();
 });

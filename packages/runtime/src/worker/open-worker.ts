@@ -30,8 +30,8 @@ export interface WorkerOptions extends WorkerProcess {
 /** Processes the keys of one queue. */
 export interface Worker {
   readonly queue: WorkQueue;
-  /** Takes no new key, lets the runs in progress end within the grace, and closes the queue. */
-  stop(grace: Milliseconds): Promise<void>;
+  /** Takes no new key from the moment of the call, and lets the runs in progress end within the grace. */
+  drain(grace: Milliseconds): Promise<void>;
 }
 
 /** Opens a queue and processes its keys from now on. */
@@ -53,11 +53,5 @@ export function openWorker(
       logRun(log, ended.message, run, outcome, duration, ended.fields);
     },
   });
-  return {
-    queue,
-    async stop(grace) {
-      await work.drain(grace);
-      await queue.close();
-    },
-  };
+  return { queue, drain: (grace) => work.drain(grace) };
 }

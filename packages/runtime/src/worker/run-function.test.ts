@@ -217,6 +217,37 @@ it("mapping an object by code is a job of a separate queue, which is served and 
   await expect.poll(() => ran).toEqual([named]);
 });
 
+it("a run that is slow to end in one queue lets no key begin in another once the process stops", async () => {
+  const kind = kindOf(builtin.configMap);
+  const [begun, ended] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const ran: string[] = [];
+  const names = async () => {
+    begun.resolve(undefined);
+    await ended.promise;
+    return [];
+  };
+  const { queue, identity } = serve({
+    watches: [{ kind, names }],
+    reconcile: ({ key }) => (ran.push(key), Promise.resolve(undefined)),
+  });
+  const earlier = await due(queue);
+  await expect.poll(() => ran).toEqual([earlier]);
+  const metadata = { name: `c-${++serial}`, namespace: "default" };
+  await client.create(builtin.configMap, { metadata });
+  const wake = { kind: "configmaps", reason: "Added", class: "change", resourceVersion: "1" } as const;
+  await queueNamed(namesQueueOf(queueOf(identity), kind)).wake([{ ...wake, key: objectKey(metadata) }]);
+  await begun.promise;
+  const closed = close();
+  const observer = openWorkQueue({ redis, controller: queueOf(identity), log: silentLog });
+  const late = await due(observer);
+  await expect.poll(() => report(observer, late)).toMatchObject({ state: "dispatched" });
+  ended.resolve(undefined);
+  await closed;
+  expect(await report(observer, late)).toMatchObject({ state: "dispatched" });
+  expect(ran).toEqual([earlier]);
+  await observer.close();
+});
+
 it("mapping by code is not limited by the rate of runs", async () => {
   const kind = kindOf(builtin.configMap);
   const asked: string[] = [];

@@ -105,7 +105,7 @@ export function serveController<R extends Resource>(
   };
   const serve = (worker: Worker): Worker => {
     const { controller: name } = worker.queue;
-    closing(`worker ${name}`, () => worker.stop(settings.stopGrace));
+    closing(`queue ${name}`, () => worker.queue.close());
     readiness(`redis ${name}`, async () => (await worker.queue.ping(pingTimeout), undefined));
     return worker;
   };
@@ -122,6 +122,11 @@ export function serveController<R extends Resource>(
     );
     return serve(worker);
   });
+  const workers = [main, ...ofNames];
+  // All at once: they share the grace, and a run that is slow to end in one queue lets no new key begin in another.
+  closing("workers", async () => {
+    await Promise.all(workers.map((worker) => worker.drain(settings.stopGrace)));
+  });
   log.info({ controller: controller.name, queue }, "Taking keys");
-  return [main, ...ofNames].map((worker) => worker.queue);
+  return workers.map((worker) => worker.queue);
 }
