@@ -71,7 +71,6 @@ export const languages: readonly Language[] = [
     needs: ["python3"],
     mutants: 1_000,
     rereads: "at once",
-    lacks: { "many strangers": "it has 64 connections, and each has 30 s" },
     command: (example) => [
       ...["env", pythonPath, "python3"],
       join(examples, "python", example === "greetings" ? "greetings.py" : "website/function.py"),
@@ -82,7 +81,6 @@ export const languages: readonly Language[] = [
     needs: ["go"],
     mutants: 1_000,
     rereads: "at once",
-    lacks: { "many strangers": "it reads 64 bodies at once, and each has 30 s" },
     build: (example, into) => {
       const flags = ["-mod=readonly", "-trimpath", "-o", join(into, example)];
       execFileSync("go", ["build", ...flags, "."], { cwd: join(examples, "go", example) });

@@ -230,6 +230,47 @@ func TestCallsInProgressEndWithinTheGraceOrAreAskedToStop(t *testing.T) {
 	}
 }
 
+func TestTheConnectionThatWaitsLongestIsClosedAndNeverACallInProgress(t *testing.T) {
+	begun, end, said := make(chan struct{}), make(chan struct{}), make(chan string)
+	url, stop := started(t, func(context.Context, *Call) (Answer, error) {
+		close(begun)
+		<-end
+		return Done{}, nil
+	}, time.Minute)
+	go func() { said <- post(t, url) }()
+	<-begun
+	texts := []string{"", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n1", "POST"}
+	strangers := make([]net.Conn, 0, maxWaiting+3)
+	for i := 0; i < cap(strangers); i++ {
+		stranger, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stranger.Close()
+		_, _ = stranger.Write([]byte(texts[i%len(texts)]))
+		strangers = append(strangers, stranger)
+		if i >= maxWaiting {
+			oldest := strangers[i-maxWaiting]
+			_ = oldest.SetReadDeadline(time.Now().Add(10 * time.Second))
+			if _, err := oldest.Read(make([]byte, 1)); err == nil || os.IsTimeout(err) {
+				t.Errorf("connection %d is open: %v", i-maxWaiting, err)
+			}
+		}
+	}
+	for _, stranger := range strangers[3:] {
+		_ = stranger.SetReadDeadline(time.Now())
+		if _, err := stranger.Read(make([]byte, 1)); !os.IsTimeout(err) {
+			t.Error(err)
+		}
+	}
+	close(end)
+	expect(t, <-said, `{"outcome":"done"}`)
+	for _, stranger := range strangers {
+		_ = stranger.Close()
+	}
+	stop()
+}
+
 func TestAPanicAndANilAnswerAreFailedRuns(t *testing.T) {
 	for _, handler := range []Handler{
 		func(context.Context, *Call) (Answer, error) { panic("a bug") },

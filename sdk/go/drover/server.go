@@ -29,8 +29,8 @@ type Function struct {
 const (
 	// maxBody is enough for every object: the API server stores 1.5 MiB.
 	maxBody = 2 << 20
-	// maxBodies limits the memory for requests that are not verified yet.
-	maxBodies  = 64
+	// maxWaiting limits the connections with requests that are not verified yet: their bodies have at most 128 MiB.
+	maxWaiting = 64
 	maxMessage = 32_768
 	// replyTimeout is the time for runs to send their answers after the grace.
 	replyTimeout = time.Second
@@ -64,7 +64,7 @@ type server struct {
 	settings settings
 	secrets  func() [][]byte
 	history  *history
-	bodies   chan struct{}
+	waiting  *waiting
 	// over ends with the process: calls in progress stop then.
 	over context.Context
 	end  context.CancelFunc
@@ -72,17 +72,20 @@ type server struct {
 
 func newServer(function Function, settings settings, secrets func() [][]byte) *server {
 	over, end := context.WithCancel(context.Background())
-	bodies := make(chan struct{}, maxBodies)
-	return &server{function, settings, secrets, newHistory(time.Now), bodies, over, end}
+	return &server{function, settings, secrets, newHistory(time.Now), newWaiting(maxWaiting), over, end}
 }
 
 func (s *server) serveUntil(ctx context.Context, listener net.Listener, grace time.Duration) error {
 	server := http.Server{
 		Handler:           s,
+		ConnState:         s.waiting.follow,
+		ConnContext:       inContext,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    32 << 10,
+		// Refused like everything that is no call, and its connection closed.
+		DisableGeneralOptionsHandler: true,
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -107,6 +110,7 @@ func (s *server) serveUntil(ctx context.Context, listener net.Listener, grace ti
 // ServeHTTP answers a POST to any path as a call, since the ReconcileFunction chooses the path; and probes.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet && (r.URL.Path == "/healthz" || r.URL.Path == "/readyz") {
+		w.Header().Set("Connection", "close")
 		return
 	}
 	call, at, err := s.receive(w, r)
@@ -120,6 +124,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, refused.message, refused.status)
 		return
 	}
+	s.waiting.verified(r.Context())
 	said := s.history.answer(s.over, call, at, call.Body, func(ctx context.Context) []byte { return s.run(ctx, call) })
 	if said == nil {
 		said, _ = render(Conflict{"A newer run of this key has begun here, or this one was answered long ago."})
@@ -143,7 +148,7 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) (call *Call, at
 	if r.ContentLength > maxBody {
 		return nil, at, &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("a call has at most %d bytes", maxBody)}
 	}
-	body, err := s.read(w, r)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return nil, at, &refusal{http.StatusBadRequest, "the call is too large, or was cut off"}
 	}
@@ -165,12 +170,6 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) (call *Call, at
 		return nil, at, &refusal{http.StatusRequestTimeout, "the deadline of the call is over: compare the clocks"}
 	}
 	return call, at, nil
-}
-
-func (s *server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	s.bodies <- struct{}{}
-	defer func() { <-s.bodies }()
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 }
 
 // run returns the handler's answer as JSON. An error and a panic are answers, too: the run failed.

@@ -29,7 +29,8 @@ class _Known:
 class _Latest:
     at: int
     version: int
-    call: Call
+    over: threading.Event
+    """That of the call: set when it has to end."""
     running: threading.Lock
     """Held by the run that lasts, one at a time for each key."""
 
@@ -79,9 +80,9 @@ class CallHistory:
         if at <= self._floor or (before is not None and _is_older(at, version, before)):
             return None
         if before is not None:
-            before.call.over.set()
+            before.over.set()
             del self._latest[call.key]  # Those that were called last are at the end.
-        latest = _Latest(at, version, call, threading.Lock() if before is None else before.running)
+        latest = _Latest(at, version, call.over, threading.Lock() if before is None else before.running)
         self._latest[call.key] = latest
         return latest
 

@@ -21,6 +21,7 @@ from .function import Function, Handler, Reply
 from .refused import Refused
 from .settings import SettingsError, settings_of
 from .signing import FolderSecrets, SecretError
+from .waiting import Waiting
 
 MAX_BODY = 2 * 2**20
 """An object may have 1.5 MiB."""
@@ -44,7 +45,8 @@ def serve(
     Handlers run in threads: calls of different keys run at once, and one call of a key at a time. The settings are
     environment variables, which Drover's deployer sets (see ``settings.py``).
 
-    :param connections: the most connections at once, each with a thread.
+    :param connections: the most connections at once, each with a thread. For one more, the connection is closed on
+        which no call is in progress and that has waited longest.
     :raises SystemExit: if a setting or secret is missing or the port is taken; the message says what to do.
     """
     if not logging.getLogger().handlers:
@@ -75,6 +77,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, host: str, port: int, function: Function, connections: int) -> None:
         self.function = function
         self._free = threading.Semaphore(connections)
+        self._waiting = Waiting()
         self._stopping = threading.Event()
         self._running: list[Call] = []
         self._changed = threading.Condition()
@@ -91,14 +94,26 @@ class Server(ThreadingHTTPServer):
         self.server_name, self.server_port = str(self.server_address[0]), self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        while not self._free.acquire(timeout=0.1):
-            if self._stopping.is_set():
-                return self.shutdown_request(request)
+        if not self._take_thread():
+            return self.shutdown_request(request)
+        self._waiting.enter(request)
         try:
             super().process_request(request, client_address)
         except BaseException:
+            self._waiting.leave(request)
             self._free.release()
             raise
+
+    def _take_thread(self) -> bool:
+        """Waits for a free thread; false if the server stops."""
+        if self._free.acquire(blocking=False):
+            return True
+        closed = False
+        while not self._stopping.is_set():
+            closed = closed or self._waiting.close_first()
+            if self._free.acquire(timeout=0.1):
+                return True
+        return False
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
@@ -106,17 +121,23 @@ class Server(ThreadingHTTPServer):
         finally:
             self._free.release()
 
+    def shutdown_request(self, request: Any) -> None:
+        self._waiting.leave(request)
+        super().shutdown_request(request)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         log.debug("A connection broke", exc_info=True)
 
     @contextlib.contextmanager
-    def in_progress(self, call: Call) -> Iterator[None]:
-        """While a call runs and its answer is sent."""
+    def in_progress(self, call: Call, connection: socket.socket) -> Iterator[None]:
+        """While a verified call runs and its answer is sent."""
+        self._waiting.leave(connection)
         with self._changed:
             self._running.append(call)
         try:
             yield
         finally:
+            self._waiting.enter(connection)
             with self._changed:
                 self._running = [one for one in self._running if one is not call]
                 self._changed.notify_all()
@@ -169,7 +190,7 @@ class _Requests(BaseHTTPRequestHandler):
             self.close_connection = True
             text = json.dumps({"error": str(refused)}).encode()
             return self._send(Reply(refused.status, {"content-type": "application/json"}, text))
-        with self.server.in_progress(call):
+        with self.server.in_progress(call, self.connection):
             self._send(self.server.function.answer(call, at, body))
 
     def _body(self) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import logging
 import os
@@ -209,6 +210,36 @@ class ServerTest(unittest.TestCase):
             reader._end = time.monotonic()
             with self.assertRaises(socket.timeout):
                 reader.read(1)
+
+    def test_the_connection_that_waits_longest_is_closed_and_never_a_call_in_progress(self) -> None:
+        begun, end, said = threading.Event(), threading.Event(), []
+
+        def slow(_: Call) -> Answer:
+            begun.set()
+            end.wait(10)
+            return Done()
+
+        server = self.start(slow, connections=3)
+        client = threading.Thread(target=lambda: said.append(self.post(server)))
+        client.start()
+        begun.wait(10)
+        strangers = []
+        for text in (b"", b"POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n1", b"POST", b"", b"P"):
+            strangers.append(socket.create_connection(("127.0.0.1", server.server_port), timeout=10))
+            strangers[-1].send(text)
+            if len(strangers) > 2:
+                with contextlib.suppress(ConnectionResetError):
+                    self.assertEqual(strangers[-3].recv(1), b"")
+        for stranger in strangers[-2:]:
+            stranger.setblocking(False)
+            with self.assertRaises(BlockingIOError):
+                stranger.recv(1)
+        end.set()
+        client.join()
+        self.assertEqual(said, [{"outcome": "done"}])
+        for stranger in strangers:
+            stranger.close()
+        server.stop(0)
 
     def test_calls_in_progress_end_within_the_grace(self) -> None:
         begun, end, said = threading.Event(), threading.Event(), []
