@@ -67,7 +67,7 @@ describe("an object is meant", () => {
     ["other/a", "Namespaced", "other/a"],
     ["a", "Cluster", "a"],
   ] as const)("%s, which is %s: %s", (name, scope, key) => {
-    expect(queriedKey({ kind: "note", name, namespace: "web", command: "why" }, scope)).toBe(key);
+    expect(queriedKey({ name, namespace: "web" }, scope)).toBe(key);
   });
 });
 

@@ -8,6 +8,7 @@ import { listCommand } from "./operate/list-command.ts";
 import { pauseCommand, resumeCommand } from "./operate/pause-command.ts";
 import { retryCommand } from "./operate/retry-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
+import { removeCommand } from "./remove/remove-command.ts";
 import { statusCommand } from "./status/status-command.ts";
 import { testCommand } from "./test/test-command.ts";
 import { version } from "./package/version.ts";
@@ -21,7 +22,7 @@ export function droverCommand(): Command {
   const commands = [
     ...[initCommand, testCommand, faultsCommand, generateCommand, planCommand, deployCommand],
     ...[statusCommand, whyCommand, listCommand, historyCommand],
-    ...[retryCommand, pauseCommand, resumeCommand],
+    ...[retryCommand, pauseCommand, resumeCommand, removeCommand],
   ];
   for (const command of commands) program.addCommand(command());
   return program.showHelpAfterError("(--help lists commands and options)");

@@ -189,7 +189,10 @@ const namespaceOf = ({ name, namespace }: ObjectQuery): string =>
   name.includes("/") ? name.slice(0, name.indexOf("/")) : namespace;
 
 /** @throws CommandError if it is not a valid object name. */
-export function queriedKey({ name, namespace }: ObjectQuery, scope: "Namespaced" | "Cluster"): ObjectKey {
+export function queriedKey(
+  { name, namespace }: Pick<ObjectQuery, "name" | "namespace">,
+  scope: "Namespaced" | "Cluster",
+): ObjectKey {
   const text = scope === "Cluster" || name.includes("/") ? name : `${namespace}/${name}`;
   const key = tryParseObjectKey(text);
   if (key !== undefined) return key;

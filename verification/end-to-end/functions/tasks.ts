@@ -29,7 +29,10 @@ export const taskController = (journal: string, by: string) =>
       appendFileSync(journal, `${by} ends ${key}\n`);
       return { status: { by } };
     },
-    async finalize() {},
+    finalize({ key }) {
+      appendFileSync(journal, `${by} finalizes ${key}\n`);
+      return Promise.resolve();
+    },
   });
 
 /** The ReconcileFunction of tasks, which writes its journal into a file. */

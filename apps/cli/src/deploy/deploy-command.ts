@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError, Option } from "commander";
-import { InvalidDurationError, parseDuration } from "@drover/controller";
+import { Command, Option } from "commander";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+import { span } from "../span-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({ dir: z.string(), wait: z.number() });
 
@@ -30,11 +30,3 @@ export const deployCommand = (): Command =>
         deploy(cluster, { folder: resolve(dir), namespace, wait, print }),
       );
     });
-
-function span(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw error instanceof InvalidDurationError ? new InvalidArgumentError(error.message) : error;
-  }
-}

@@ -52,7 +52,7 @@ async function named(
   const [kind, name] = parseObjectArguments(first, second, "plan");
   if (![...wordsOf(resource), resource.singular].includes(kind.toLowerCase()))
     throw new CommandError(`The function is for the kind ${resource.kind}, not for ${JSON.stringify(kind)}.`);
-  const key = queriedKey({ kind, name, namespace, command: "plan" }, resource.scope);
+  const key = queriedKey({ name, namespace }, resource.scope);
   const object = await client.get(refOf(resource), key);
   if (object !== undefined) return { object, isStored: true };
   throw new CommandError(

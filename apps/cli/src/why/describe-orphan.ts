@@ -61,6 +61,9 @@ function orphanMessage({ kind: name, metadata }: KubeObject, { kind, key, held }
     "  that in place, and remove the finalizer yourself:",
     oneLine(`  kubectl patch ${kind} ${metadata.name}${where} --type=merge -p '${left}'`),
     oneLine(
+      `  To remove it from all ${kind}: drover remove ${held[0]?.slice(finalizerPrefix.length) ?? "NAME"} --release --kind ${kind}`,
+    ),
+    oneLine(
       `  (A function with a bridge in its own process has no ReconcileFunction: drover why ${kind} ${key} finds it.)`,
     ),
   ].join("\n");

@@ -1,0 +1,255 @@
+import { type Milliseconds, type ObjectKey, oneLine, ReconcileFunction } from "@drover/controller";
+import {
+  establishedRefOf,
+  isApiError,
+  keyOf,
+  type KubeClient,
+  type KubeObject,
+  refOf,
+  resourceNameOf,
+} from "@drover/kube";
+import { setTimeout as delay } from "node:timers/promises";
+import { CommandError } from "../command-error.ts";
+import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
+import { findCrds } from "../find-crds.ts";
+import { conditionOf } from "../object-conditions.ts";
+import { shortDuration } from "../short-duration.ts";
+import { forEachObject, type Held, heldBy, heldObjects, setFinalizer } from "./held-objects.ts";
+
+/** What becomes of objects that have the function's finalizer. */
+export type HeldChoice = "finalize" | "release";
+
+export interface RemoveOptions {
+  readonly key: ObjectKey;
+  readonly choice: HeldChoice | undefined;
+  /** True if the user agrees to the deletion of objects. */
+  readonly isConfirmed: boolean;
+  /** The kind of its objects, if the function is gone already. */
+  readonly kind: string | undefined;
+  /** How long objects and function may each take to go. */
+  readonly wait: Milliseconds;
+  readonly print: (line: string) => void;
+}
+
+const ref = refOf(ReconcileFunction);
+/** Pause between two reads. */
+const pollInterval: Milliseconds = 250;
+
+/**
+ * The finalizer by which this command keeps the ReconcileFunction until the objects are released: the object names their
+ * kind, so that a command that was interrupted can be repeated.
+ */
+const removing = "cli.drover.dev/remove";
+
+/**
+ * Removes a function, and first sees to it that no object is left with a finalizer that nothing removes any more. It may
+ * be interrupted at any time, and repeated.
+ *
+ * Order, which is guaranteed: objects are finalized while the function runs; they are released only after the function
+ * has stopped, since it would add the finalizer again.
+ */
+export async function remove(client: KubeClient, options: RemoveOptions): Promise<void> {
+  const functions = await deployedFunctions(client, undefined);
+  const fn = functions.find(({ key }) => key === options.key);
+  if (fn === undefined) return releaseAfterwards(client, functions, options);
+  const held = heldOf(fn);
+  const isDeleting = fn.object.metadata.deletionTimestamp !== undefined;
+  if (options.choice === "release") refuseShared(functions, fn.key, held);
+  if (!isDeleting) {
+    await finalizeObjects(client, held, options);
+    await deleteHeldBack(client, fn);
+  }
+  await untilStopped(client, fn, options);
+  const left = await heldObjects(client, held);
+  if (left.length > 0 && options.choice !== "release") throw leftError(left, held, fn, isDeleting);
+  await release(client, held, options);
+  await holdBack(client, fn, false);
+  options.print(`ReconcileFunction ${fn.key}: removed`);
+}
+
+function heldOf({ key, name, spec }: DeployedFunction): Held {
+  if (spec !== undefined) return heldBy(name, refOf(spec.for), spec.for.namespaces);
+  throw new CommandError(
+    `The spec of ${key} cannot be read, so the kind of its objects is not known. Deploy it again with a valid spec.`,
+  );
+}
+
+/** Other functions of this name have the same finalizer, which would be removed from their objects, too. */
+function refuseShared(functions: readonly DeployedFunction[], key: string, held: Held): void {
+  const meets = (namespaces: readonly string[] = []): boolean =>
+    [namespaces, held.namespaces].some((all) => all.length === 0) ||
+    namespaces.some((one) => held.namespaces.includes(one));
+  const other = functions.find((one) => {
+    const { for: its } = one.spec ?? {};
+    const isOfKind = its?.group === held.ref.group && its.plural === held.ref.plural;
+    return (
+      one.key !== key &&
+      isOfKind &&
+      heldBy(one.name, held.ref).finalizer === held.finalizer &&
+      meets(its.namespaces)
+    );
+  });
+  if (other === undefined) return;
+  throw new CommandError(
+    `${other.key} has the same finalizer, ${held.finalizer}, on objects of the same kind: they cannot be told apart. Use ` +
+      "--finalize, or remove the finalizer from single objects with kubectl.",
+  );
+}
+
+/** Deletes the objects with the finalizer if that was asked for, and waits until the function has finalized them. */
+async function finalizeObjects(
+  client: KubeClient,
+  held: Held,
+  { key, choice, isConfirmed, wait, print }: RemoveOptions,
+): Promise<void> {
+  if (choice === "release") return;
+  const found = await heldObjects(client, held);
+  const first = found[0];
+  if (first === undefined) return;
+  const those = `${count(found, held)}, such as ${keyOf(first)},`;
+  if (choice === undefined) {
+    throw new CommandError(
+      `${those} have the finalizer ${held.finalizer}, which only this function removes. Nothing was changed. Choose:\n` +
+        `  drover remove ${key} --finalize --yes   deletes these objects; the function undoes what it made for them\n` +
+        `  drover remove ${key} --release          keeps these objects and what the function made, without the finalizer`,
+    );
+  }
+  if (!isConfirmed) {
+    throw new CommandError(
+      `--finalize deletes ${those} and what the function made for them. Nothing was changed. If that is right, add --yes.`,
+    );
+  }
+  print(`Deleting ${count(found, held)}`);
+  const progress = progressPrinter(print);
+  const end = performance.now() + wait;
+  for (let left = found; left.length > 0; left = await heldObjects(client, held)) {
+    const alive = left.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    await forEachObject(alive, (object) =>
+      client.delete(held.ref, keyOf(object), { uid: object.metadata.uid }).catch(ignoreReplaced),
+    );
+    progress(`${count(left, held)} are not finalized yet`);
+    const [next] = left;
+    if (performance.now() >= end && next !== undefined) {
+      const why = `drover why ${resourceNameOf(held.ref)} ${keyOf(next)}`;
+      throw new CommandError(
+        `${count(left, held)} are not finalized after ${shortDuration(wait)}. To see why: ${why}. Then run this command again.`,
+      );
+    }
+    await delay(pollInterval);
+  }
+}
+
+/** An object that was replaced by one of the same name is listed again. */
+function ignoreReplaced(error: unknown): void {
+  if (!isApiError(error, "Conflict")) throw error;
+}
+
+/** Deletes the ReconcileFunction; this command's finalizer keeps it. */
+async function deleteHeldBack(client: KubeClient, fn: DeployedFunction): Promise<void> {
+  await holdBack(client, fn, true);
+  try {
+    await client.delete(ref, keyOf(fn.object), { uid: fn.object.metadata.uid });
+  } catch (error) {
+    await holdBack(client, fn, false);
+    throw error;
+  }
+}
+
+async function holdBack(client: KubeClient, fn: DeployedFunction, isOn: boolean): Promise<void> {
+  const now = await client.get(ref, keyOf(fn.object));
+  if (now?.metadata.uid === fn.object.metadata.uid)
+    await setFinalizer(client, ref, now, { finalizer: removing, isOn });
+}
+
+/** Waits until the deployer has removed everything of the function: it runs no more. */
+async function untilStopped(client: KubeClient, fn: DeployedFunction, options: RemoveOptions): Promise<void> {
+  const progress = progressPrinter(options.print);
+  const end = performance.now() + options.wait;
+  for (;;) {
+    const now = await client.get(ref, keyOf(fn.object));
+    const isGone = now?.metadata.uid !== fn.object.metadata.uid;
+    if (isGone || now.metadata.finalizers?.every((one) => one === removing) !== false) return;
+    const ready = conditionOf(now);
+    const why =
+      ready === undefined ? "the deployer has not removed it yet" : `${ready.reason}: ${ready.message}`;
+    if (performance.now() >= end) throw notStopped(now, fn.key, why, options.wait);
+    progress(`ReconcileFunction ${fn.key} is being removed`);
+    await delay(pollInterval);
+  }
+}
+
+function notStopped({ metadata }: KubeObject, key: string, why: string, wait: Milliseconds): CommandError {
+  const finalizers = metadata.finalizers?.filter((one) => one !== removing) ?? [];
+  return new CommandError(
+    oneLine(`${key} is not removed after ${shortDuration(wait)}: ${why}${why.endsWith(".") ? "" : "."} `) +
+      `It has the finalizer ${finalizers.join(", ")}. Does Drover's deployer run in this cluster? Run this command again when it does.`,
+  );
+}
+
+function leftError(
+  left: readonly KubeObject[],
+  held: Held,
+  { key }: DeployedFunction,
+  wasDeleting: boolean,
+): CommandError {
+  const since = wasDeleting
+    ? "and the function does not run any more"
+    : "which they got after they were listed";
+  return new CommandError(
+    `${count(left, held)} have the finalizer ${held.finalizer}, ${since}. To remove it from them: drover remove ${key} --release`,
+  );
+}
+
+/** Removes the finalizer from the objects that have it, and from those that got it meanwhile. */
+async function release(client: KubeClient, held: Held, { choice, print }: RemoveOptions): Promise<void> {
+  if (choice !== "release") return;
+  let released = 0;
+  for (;;) {
+    const found = await heldObjects(client, held);
+    if (found.length === 0) break;
+    await forEachObject(found, (object) =>
+      setFinalizer(client, held.ref, object, { finalizer: held.finalizer, isOn: false }),
+    );
+    released += found.length;
+  }
+  print(`${released} ${resourceNameOf(held.ref)}: released from ${held.finalizer}`);
+}
+
+/** For a function that is gone. */
+async function releaseAfterwards(
+  client: KubeClient,
+  functions: readonly DeployedFunction[],
+  options: RemoveOptions,
+): Promise<void> {
+  const { key, choice, kind } = options;
+  if (choice !== "release" || kind === undefined) {
+    throw new CommandError(
+      `There is no ReconcileFunction ${key}. If it is gone and its objects still have its finalizer: drover remove ${key} ` +
+        "--release --kind PLURAL.GROUP",
+    );
+  }
+  const refs = (await findCrds(client, kind)).flatMap((crd) => establishedRefOf(crd) ?? []);
+  const [found, ...others] = refs;
+  if (found === undefined || others.length > 0) {
+    const which = refs.map(resourceNameOf).join(", ");
+    throw new CommandError(
+      found === undefined
+        ? `No CRD defines ${JSON.stringify(kind)}: there are no such objects. Give it as PLURAL.GROUP.`
+        : `${JSON.stringify(kind)} may be ${which}. Give it as PLURAL.GROUP.`,
+    );
+  }
+  const held = heldBy(key.slice(key.indexOf("/") + 1), found);
+  refuseShared(functions, key, held);
+  await release(client, held, options);
+}
+
+const count = (objects: readonly KubeObject[], { ref: of }: Held): string =>
+  `${objects.length} ${resourceNameOf(of)}`;
+
+/** Prints a line if it is not the one before. */
+function progressPrinter(print: (line: string) => void): (line: string) => void {
+  let before = "";
+  return (line) => {
+    if (line !== before) print((before = line));
+  };
+}

@@ -1,0 +1,105 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, it } from "vitest";
+import { type CommandResult, spawnDrover } from "../../../apps/cli/src/testing/run-command.ts";
+import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
+import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
+import { eventually } from "../stage/world.ts";
+
+const world = await deployedWorldOfFile([Task], { "tasks:1": { command: tasksCommand } });
+const finalizer = "drover.dev/tasks";
+let journal: string;
+let count = 0;
+beforeEach(() => writeFileSync((journal = join(world.folder, `journal-${count++}`)), ""));
+
+const lines = (): readonly string[] => readFileSync(journal, "utf8").split("\n").slice(0, -1);
+const remove = (...words: readonly string[]): Promise<CommandResult> =>
+  spawnDrover(["remove", ...words], { env: { KUBECONFIG: world.cluster.kubeconfig } });
+const fn = () => tasksFunction({ image: "tasks:1", journal });
+/** Deploys the function, with so many tasks of this name that it has run. */
+async function withTasks(name: string, number: number): Promise<readonly ReturnType<typeof task>[]> {
+  await world.cluster.apply(fn());
+  const tasks = Array.from({ length: number }, (_, i) => task(`${name}-${i}`, 1));
+  for (const one of tasks) await world.applyReady(one);
+  return tasks;
+}
+const isGone = async (): Promise<void> => {
+  expect(await world.cluster.get(fn())).toBeUndefined();
+  expect(await world.pods("tasks")).toEqual([]);
+  expect(await usersOf(world, "tasks")).toEqual([]);
+};
+const finalizersOf = async (one: ReturnType<typeof task>) =>
+  (await world.cluster.get(one))?.metadata.finalizers ?? [];
+
+it("a function whose finalizer is on objects is not removed without a choice, and nothing is changed", async () => {
+  const [one] = await withTasks("asked", 2);
+  for (const words of [["tasks"], ["tasks", "--finalize"]]) {
+    const { stderr, code } = await remove(...words);
+    expect(stderr).toMatch(/2 tasks\.example\.com, such as default\/asked-\d,/);
+    expect(stderr).toContain("Nothing was changed");
+    expect(code).toBe(1);
+  }
+  expect((await world.cluster.get(fn()))?.metadata.deletionTimestamp).toBeUndefined();
+  expect(await finalizersOf(one!)).toEqual([finalizer]);
+  expect((await world.cluster.get(one!))?.metadata.deletionTimestamp).toBeUndefined();
+});
+
+it("--finalize deletes the objects, which the function finalizes, and then removes the function", async () => {
+  const tasks = await withTasks("asked", 2);
+  const { stdout, code, stderr } = await remove("default/tasks", "--finalize", "--yes");
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/ReconcileFunction default\/tasks: removed\n$/);
+  expect(code).toBe(0);
+  for (const one of tasks) expect(await world.cluster.get(one)).toBeUndefined();
+  await isGone();
+});
+
+it("--release keeps the objects and what was made for them, and a user can delete them afterwards", async () => {
+  const tasks = await withTasks("kept", 30);
+  const { stdout, code } = await remove("tasks", "--release");
+  expect(stdout).toContain("30 tasks.example.com: released from drover.dev/tasks\n");
+  expect(code).toBe(0);
+  await isGone();
+  expect(lines().filter((line) => line.includes("finalizes"))).toEqual([]);
+  for (const one of tasks) {
+    expect(await finalizersOf(one)).toEqual([]);
+    await world.removed(one);
+  }
+});
+
+it("a removal that was interrupted while the deployer was away is completed by the same command", async () => {
+  const [one] = await withTasks("interrupted", 1);
+  await world.deployer.stop();
+  const { stderr, code } = await remove("tasks", "--release", "--wait", "1s");
+  expect(stderr).toMatch(
+    /default\/tasks is not removed after 1s: .*Does Drover's deployer run in this cluster\?/,
+  );
+  expect(code).toBe(1);
+  // Its Pods may still run, and would add the finalizer again.
+  expect(await finalizersOf(one!)).toEqual([finalizer]);
+  const undecided = await remove("tasks", "--wait", "1s");
+  expect(undecided.code).toBe(1);
+  const deployer = await world.startDeployer();
+  expect((await remove("tasks")).stderr).toMatch(
+    /To remove it from them: drover remove default\/tasks --release\n$/,
+  );
+  expect(await remove("tasks", "--release")).toMatchObject({ code: 0 });
+  await isGone();
+  expect(await finalizersOf(one!)).toEqual([]);
+  await world.removed(one!);
+  await deployer.stop();
+});
+
+it("objects of a function that is gone are released by their kind", async () => {
+  const deployer = await world.startDeployer();
+  const [one] = await withTasks("orphaned", 1);
+  await world.cluster.remove(fn());
+  await eventually(isGone);
+  expect((await remove("tasks", "--release")).stderr).toMatch(
+    /^error: There is no ReconcileFunction default\/tasks\./,
+  );
+  expect(await finalizersOf(one!)).toEqual([finalizer]);
+  expect(await remove("tasks", "--release", "--kind", "tasks.example.com")).toMatchObject({ code: 0 });
+  expect(await finalizersOf(one!)).toEqual([]);
+  await deployer.stop();
+});
