@@ -1,0 +1,131 @@
+import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
+import { builtin, type KubeObject, refOf, kindOf, listAll } from "@drover/kube";
+import { afterEach, expect, it } from "vitest";
+import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
+import { plainKind } from "../testing/plain-kind.ts";
+import { remove, type RemoveOptions } from "./remove.ts";
+
+const fork = plainKind({ kind: "Fork" });
+const { sandbox, client } = await sandboxOfFile({
+  kinds: [fork, ReconcileFunction],
+  namespaces: ["a", "b", "c"],
+});
+const functionRef = refOf(ReconcileFunction);
+const finalizer = "drover.dev/forks";
+let printed: string[] = [];
+
+afterEach(async () => {
+  printed = [];
+  for (const ref of [refOf(fork), functionRef])
+    for (const { metadata } of await listAll(client, ref)) {
+      const key = objectKey(metadata);
+      await client.patch(ref, key, { type: "merge", body: { metadata: { finalizers: null } } });
+      await client.delete(ref, key);
+    }
+});
+
+const removed = (more: Partial<RemoveOptions> = {}): Promise<void> =>
+  remove(client, {
+    key: objectKey({ namespace: "a", name: "forks" }),
+    choice: "release",
+    isConfirmed: false,
+    kind: undefined,
+    wait: 60_000,
+    print: (line) => void printed.push(line),
+    ...more,
+  });
+/** A function without a deployer: it is gone when no finalizer holds it. */
+const register = (namespace: string, of: object = {}): Promise<KubeObject> =>
+  client.create(functionRef, {
+    metadata: { namespace, name: "forks" },
+    spec: { for: { ...kindOf(refOf(fork)), ...of } },
+  });
+const createFork = (namespace: string, name: string, ...others: readonly string[]): Promise<KubeObject> =>
+  client.create(refOf(fork), { metadata: { namespace, name, finalizers: [finalizer, ...others] }, spec: {} });
+const finalizersIn = async (namespace: string): Promise<readonly string[]> =>
+  (await listAll(client, refOf(fork), { namespace })).flatMap(({ metadata }) => metadata.finalizers ?? []);
+const functions = async () => (await listAll(client, functionRef)).map(({ metadata }) => metadata);
+
+it("releases objects in the function's namespaces only, and leaves finalizers of others on them", async () => {
+  await register("a", { namespaces: ["a"] });
+  await createFork("a", "one", "example.com/other");
+  await createFork("b", "one");
+  await removed();
+  expect(await finalizersIn("a")).toEqual(["example.com/other"]);
+  expect(await finalizersIn("b")).toEqual([finalizer]);
+  expect(await functions()).toEqual([]);
+});
+
+it.each([
+  [{}, { namespaces: ["b"] }],
+  [{ namespaces: ["a"] }, {}],
+  [{ namespaces: ["a", "b"] }, { namespaces: ["b", "c"] }],
+])("releases no object that another function of this name may have: %j, %j", async (its, others) => {
+  await register("a", its);
+  await register("b", others);
+  await createFork("b", "one");
+  await expect(removed()).rejects.toThrow(/^b\/forks has the same finalizer, drover\.dev\/forks, /);
+  await expect(removed({ key: objectKey({ namespace: "c", name: "forks" }), kind: "forks" })).rejects.toThrow(
+    /has the same finalizer/,
+  );
+  expect(await finalizersIn("b")).toEqual([finalizer]);
+  expect(
+    (await functions()).map(({ finalizers, deletionTimestamp }) => finalizers ?? deletionTimestamp),
+  ).toEqual([undefined, undefined]);
+});
+
+it("functions of this name with other kinds or other namespaces do not matter", async () => {
+  await register("a", { namespaces: ["a"] });
+  await register("b", { namespaces: ["b"] });
+  await register("c", { kind: "Spoon", plural: "spoons" });
+  await createFork("a", "one");
+  await createFork("b", "one");
+  await removed();
+  expect([await finalizersIn("a"), await finalizersIn("b")]).toEqual([[], [finalizer]]);
+});
+
+it("releases an object that is written at the same time", async () => {
+  await register("a");
+  await createFork("a", "one");
+  let writes = 0;
+  const undo = sandbox.faults.respond(({ method, path }) =>
+    method === "PATCH" && path.includes("/forks/") && ++writes === 1
+      ? { status: 409, reason: "Conflict" }
+      : undefined,
+  );
+  await removed();
+  undo();
+  expect(writes).toBe(2);
+  expect(await finalizersIn("a")).toEqual([]);
+});
+
+it("a user who may not delete the function changes nothing", async () => {
+  await register("a");
+  const undo = sandbox.faults.respond(({ method }) => (method === "DELETE" ? { status: 403 } : undefined));
+  await expect(removed()).rejects.toThrow(/403/);
+  undo();
+  expect((await functions()).map(({ finalizers }) => finalizers ?? [])).toEqual([[]]);
+});
+
+it("a user who may not list the objects changes nothing, since it is not known which are held", async () => {
+  await register("a");
+  const undo = sandbox.faults.respond(({ path }) => (path.includes("/forks") ? { status: 403 } : undefined));
+  await expect(removed({ choice: undefined })).rejects.toThrow(/403/);
+  undo();
+  expect((await functions()).map(({ deletionTimestamp }) => deletionTimestamp)).toEqual([undefined]);
+});
+
+it("objects of a kind that is served in another version are not taken for none", async () => {
+  await register("a", { version: "v9" });
+  await createFork("a", "one");
+  await expect(removed({ choice: undefined })).rejects.toThrow(/v9/);
+  expect((await functions()).map(({ deletionTimestamp }) => deletionTimestamp)).toEqual([undefined]);
+});
+
+it("a function whose CRD was deleted has no objects", async () => {
+  await client.delete(builtin.crd, objectKey({ name: "forks.example.com" }));
+  await register("a");
+  await removed({ choice: undefined });
+  expect(await functions()).toEqual([]);
+  await client.create(builtin.crd, { ...customResourceDefinition(fork) });
+});
