@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { deployCommand } from "./deploy/deploy-command.ts";
+import { doctorCommand } from "./doctor/doctor-command.ts";
 import { faultsCommand } from "./faults/faults-command.ts";
 import { generateCommand } from "./generate/generate-command.ts";
 import { initCommand } from "./init/init-command.ts";
@@ -21,7 +22,7 @@ export function droverCommand(): Command {
     .version(version, "-v, --version", "print the version of Drover");
   const commands = [
     ...[initCommand, testCommand, faultsCommand, generateCommand, planCommand, deployCommand],
-    ...[statusCommand, whyCommand, listCommand, historyCommand],
+    ...[doctorCommand, statusCommand, whyCommand, listCommand, historyCommand],
     ...[retryCommand, pauseCommand, resumeCommand, removeCommand],
   ];
   for (const command of commands) program.addCommand(command());

@@ -1,4 +1,4 @@
-import { silentLog } from "@drover/controller";
+import { type Log, silentLog } from "@drover/controller";
 import { Option } from "commander";
 import { CommandError } from "./command-error.ts";
 import { defaultRedisUrl, defaultRedisCaFile } from "./config.ts";
@@ -35,16 +35,21 @@ export function requireRedisUrl(given: string | undefined): string {
 
 /**
  * Calls `use` with a connection to Redis, and closes it afterwards.
+ * @param log gets warnings about the server.
  * @throws UnfitRedisError if Redis cannot be reached or used.
  */
-export async function withRedis<T>(url: string, use: (redis: RedisConnection) => Promise<T>): Promise<T> {
+export async function withRedis<T>(
+  url: string,
+  use: (redis: RedisConnection) => Promise<T>,
+  log: Log = silentLog,
+): Promise<T> {
   const { connectRedis, disconnectRedis } = await import("@drover/queue");
   const ca = url.startsWith("rediss:") ? await defaultRedisCa() : undefined;
   const redis = await connectRedis({
     ...(ca !== undefined && { ca }),
     url,
     clientName: "drover-cli",
-    log: silentLog,
+    log,
     connectTimeout,
     loadsScripts: false,
     scriptTimeout: connectTimeout,

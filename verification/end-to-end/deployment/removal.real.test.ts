@@ -1,4 +1,5 @@
 import { afterAll, expect, it, vi } from "vitest";
+import { spawnDrover } from "../../../apps/cli/src/testing/run-command.ts";
 import { coreKind } from "../../harness/manifests.ts";
 import { makeAuthor } from "../../attacks/rights/function-of.ts";
 import { startInstallation } from "../../attacks/installation.ts";
@@ -60,6 +61,34 @@ async function bindings(): Promise<readonly string[]> {
     .map(({ kind, metadata: { namespace = "", name } }) => `${kind} ${namespace} ${name}`);
 }
 
+/** The findings of `drover doctor`, those of functions left out: no kubelet runs their Pods. */
+async function findings(kubeconfig: string): Promise<readonly string[]> {
+  const { stdout, stderr } = await spawnDrover(["doctor", "-o", "json"], { env: { KUBECONFIG: kubeconfig } });
+  expect(stderr).toBe("");
+  return (JSON.parse(stdout) as readonly Record<"level" | "subject" | "message", string>[])
+    .filter(({ subject }) => !subject.startsWith("function "))
+    .map(({ level, subject, message }) => `${level} ${subject}: ${message}`);
+}
+
+it("drover doctor finds nothing wrong with an installation, and names what a user may not read", async () => {
+  const env = { KUBECONFIG: drover.cluster.kubeconfig };
+  expect(await spawnDrover(["doctor"], { env })).toMatchObject({ code: 0, stderr: "" });
+  await deployed();
+  expect(await findings(drover.cluster.kubeconfig)).toEqual([
+    expect.stringMatching(/^ok API server: v1\.\d+\.\d+/),
+    "ok admission policies: installed, and accepted by the deployer",
+    "ok parts: bridge, deployer, gateway run",
+    expect.stringMatching(/^ok finalizers: /),
+  ]);
+  const lines = await findings(as);
+  expect(lines.filter((line) => line.startsWith("unknown "))).toEqual([
+    expect.stringMatching(/^unknown functions: .* cannot list resource "reconcilefunctions"/),
+    expect.stringMatching(/^unknown admission policies: .* cannot get resource /),
+    expect.stringMatching(/^unknown parts: You may not read Leases /),
+    expect.stringMatching(/^unknown finalizers: .* cannot list resource "customresourcedefinitions"/),
+  ]);
+}, 300_000);
+
 it("the namespace of Drover goes before the functions, and with it every binding; functions can be removed", async () => {
   await deployed();
   expect((await bindings()).length).toBeGreaterThan(8);
@@ -69,6 +98,13 @@ it("the namespace of Drover goes before the functions, and with it every binding
   // The Pods of a namespace are killed with it.
   await drover.killParts();
   await drover.kubectl(["delete", "namespace", "drover", "--timeout=60s"]);
+  const { code } = await spawnDrover(["doctor"], { env: { KUBECONFIG: drover.cluster.kubeconfig } });
+  expect(code).toBe(1);
+  expect((await findings(drover.cluster.kubeconfig)).filter((line) => line.startsWith("problem "))).toEqual(
+    ["bridge", "deployer", "gateway"].map(
+      (part) => expect.stringMatching(`^problem parts: .*${part}`) as unknown,
+    ),
+  );
   await drover.until("no binding is left", async () => (await bindings()).length === 0);
   for (const [account, verb, resource, home] of [
     ["cups", "list", "nodes", "tea"],

@@ -6,7 +6,7 @@ import { deployedFunctions } from "../deployed-functions.ts";
 import { queriedKey, type ObjectQuery } from "../find-object.ts";
 
 /** The prefix of Drover's finalizers; the rest is the controller's name. */
-const finalizerPrefix = "drover.dev/";
+export const finalizerPrefix = "drover.dev/";
 
 /**
  * Explains why an object that no ReconcileFunction manages any more cannot be deleted, and how to resolve that.

@@ -5,7 +5,7 @@ import { type ClientParts, read, unlessAbsent } from "./exchange.ts";
 import { findObjects } from "./find-objects.ts";
 import { objectWrites } from "./object-writes.ts";
 import { listFrom, objectFrom, refusalError, reviewFrom } from "./reply.ts";
-import { isServed } from "./is-served.ts";
+import { isServed, serverVersion } from "./discovery.ts";
 import { getRequest, listRequest, reviewRequest, watchRequest } from "./request-shape.ts";
 import type { ResourceRef } from "../objects/resource-ref.ts";
 import { type Transport, transportAs } from "../transport/transport.ts";
@@ -29,6 +29,7 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
     },
     find: (ref, options = {}) => findObjects(client, guard?.cache, ref, options),
     isServed: (ref, options = {}) => isServed(parts, ref, options),
+    serverVersion: (options = {}) => serverVersion(parts, options),
     ...objectWrites(parts, guard),
     review: async (ref, spec, options = {}) => {
       const shape = reviewRequest(ref, spec);

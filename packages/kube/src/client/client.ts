@@ -55,6 +55,8 @@ export interface WatchOptions {
 export interface KubeClient extends ObjectClient {
   /** Binds a Pod without a node to this node. Throws a Conflict if the Pod has a node already, or another uid. */
   bind(pod: ObjectName & Pick<ObjectMetadata, "uid">, node: string, options?: RequestOptions): Promise<void>;
+  /** The version of the API server, such as `v1.36.0`. */
+  serverVersion(options?: ReadOptions): Promise<string>;
   /** Creates a review, such as a SubjectAccessReview, and returns its status. The server stores nothing. */
   review(ref: ResourceRef, spec: object, options?: ReadOptions): Promise<unknown>;
   /**

@@ -60,6 +60,7 @@ function dryRunView(parts: ViewParts): KubeClient {
       return client.find(ref, options);
     },
     isServed: (ref, options) => client.isServed(ref, options),
+    serverVersion: (options) => client.serverVersion(options),
     create: (ref, object, options = {}) =>
       tryWrite(parts, { verb: "create", ref, key: keyOf(object), options }, (dry) =>
         client.create(ref, object, { ...options, ...dry }),

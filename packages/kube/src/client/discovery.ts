@@ -9,6 +9,14 @@ import type { ResourceRef } from "../objects/resource-ref.ts";
 const groupSchema = z.looseObject({ versions: z.array(z.looseObject({ version: z.string() })) });
 const versionSchema = z.looseObject({ resources: z.array(z.looseObject({ name: z.string() })) });
 
+const serverSchema = z.looseObject({ gitVersion: z.string() });
+
+/** The version that the API server reports of itself. */
+export async function serverVersion(parts: ClientParts, options: ReadOptions): Promise<string> {
+  const shape = documentRequest("/version");
+  return parsedAs(shape.name, serverSchema, await read(parts, shape, options)).gitVersion;
+}
+
 /** Asks the API server's discovery for the kind, in all versions of its group. */
 export async function isServed(
   parts: ClientParts,
