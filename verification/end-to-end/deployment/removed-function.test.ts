@@ -1,6 +1,8 @@
+import { objectKey } from "@drover/controller";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
+import { remove as removeFunction } from "../../../apps/cli/src/remove/remove.ts";
 import { type CommandResult, spawnDrover } from "../../../apps/cli/src/testing/run-command.ts";
 import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
 import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
@@ -77,13 +79,20 @@ it("a removal that was interrupted while the deployer was away is completed by t
   expect(code).toBe(1);
   // Its Pods may still run, and would add the finalizer again.
   expect(await finalizersOf(one!)).toEqual([finalizer]);
-  const undecided = await remove("tasks", "--wait", "1s");
-  expect(undecided.code).toBe(1);
+  const waits = Promise.withResolvers<string>();
+  const repeated = removeFunction(world.client, {
+    key: objectKey({ namespace: "default", name: "tasks" }),
+    choice: undefined,
+    isConfirmed: false,
+    kind: undefined,
+    wait: 60_000,
+    print: waits.resolve,
+  });
+  expect(await waits.promise).toBe("ReconcileFunction default/tasks is being removed");
   const deployer = await world.startDeployer();
-  expect((await remove("tasks")).stderr).toMatch(
-    /To remove it from them: drover remove default\/tasks --release\n$/,
-  );
-  expect(await remove("tasks", "--release")).toMatchObject({ code: 0 });
+  const command = "drover remove default/tasks --release --kind tasks.example.com";
+  await expect(repeated).rejects.toThrow(`which is gone. To remove it from them: ${command}`);
+  expect(await remove(...command.split(" ").slice(2))).toMatchObject({ code: 0 });
   await isGone();
   expect(await finalizersOf(one!)).toEqual([]);
   await world.removed(one!);

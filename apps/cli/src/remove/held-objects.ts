@@ -45,33 +45,20 @@ export async function forEachObject(
   await Promise.all(Array.from({ length: width }, actInTurn));
 }
 
-export const hasFinalizer = ({ metadata }: KubeObject, finalizer: string): boolean =>
+const hasFinalizer = ({ metadata }: KubeObject, finalizer: string): boolean =>
   metadata.finalizers?.includes(finalizer) ?? false;
 
-/**
- * Adds or removes a finalizer, also while others write the object; or does nothing if the object is gone.
- *
- * @param object as it was read last.
- */
-export async function setFinalizer(
+/** Removes the finalizer from an object, unless the object has changed: then it is listed again. */
+export async function removeFinalizer(
   client: KubeClient,
-  ref: ResourceRef,
+  { ref, finalizer }: Held,
   object: KubeObject,
-  { finalizer, isOn }: { readonly finalizer: string; readonly isOn: boolean },
 ): Promise<void> {
-  const { uid } = object.metadata;
-  let now: KubeObject | undefined = object;
-  while (now?.metadata.uid === uid) {
-    if (hasFinalizer(now, finalizer) === isOn) return;
-    const { finalizers = [], resourceVersion } = now.metadata;
-    const others = finalizers.filter((one) => one !== finalizer);
-    const metadata = { uid, resourceVersion, finalizers: isOn ? [...others, finalizer] : others };
-    try {
-      await client.patch(ref, keyOf(object), { type: "merge", body: { metadata } });
-      return;
-    } catch (error) {
-      if (!isApiError(error, "Conflict", "NotFound")) throw error;
-      now = await client.get(ref, keyOf(object));
-    }
+  const { uid, resourceVersion, finalizers = [] } = object.metadata;
+  const metadata = { uid, resourceVersion, finalizers: finalizers.filter((one) => one !== finalizer) };
+  try {
+    await client.patch(ref, keyOf(object), { type: "merge", body: { metadata } });
+  } catch (error) {
+    if (!isApiError(error, "Conflict", "NotFound")) throw error;
   }
 }

@@ -96,15 +96,20 @@ it("releases an object that is written at the same time", async () => {
   await removed();
   undo();
   expect(writes).toBe(2);
+  expect(printed.at(-1)).toBe("1 forks.example.com: released from drover.dev/forks");
   expect(await finalizersIn("a")).toEqual([]);
 });
 
 it("a user who may not delete the function changes nothing", async () => {
   await register("a");
-  const undo = sandbox.faults.respond(({ method }) => (method === "DELETE" ? { status: 403 } : undefined));
-  await expect(removed()).rejects.toThrow(/403/);
+  await createFork("a", "one");
+  const undo = sandbox.faults.respond(({ method, path }) =>
+    method === "DELETE" && path.includes("/reconcilefunctions/") ? { status: 403 } : undefined,
+  );
+  await expect(removed({ choice: "finalize", isConfirmed: true })).rejects.toThrow(/403/);
   undo();
-  expect((await functions()).map(({ finalizers }) => finalizers ?? [])).toEqual([[]]);
+  const forks = await listAll(client, refOf(fork));
+  expect(forks.map(({ metadata }) => metadata.deletionTimestamp)).toEqual([undefined]);
 });
 
 it("a user who may not list the objects changes nothing, since it is not known which are held", async () => {

@@ -14,7 +14,7 @@ import { type DeployedFunction, deployedFunctions } from "../deployed-functions.
 import { findCrds } from "../find-crds.ts";
 import { conditionOf } from "../object-conditions.ts";
 import { shortDuration } from "../short-duration.ts";
-import { forEachObject, type Held, heldBy, heldObjects, setFinalizer } from "./held-objects.ts";
+import { forEachObject, type Held, heldBy, heldObjects, removeFinalizer } from "./held-objects.ts";
 
 /** What becomes of objects that have the function's finalizer. */
 export type HeldChoice = "finalize" | "release";
@@ -36,36 +36,42 @@ const ref = refOf(ReconcileFunction);
 const pollInterval: Milliseconds = 250;
 
 /**
- * The finalizer by which this command keeps the ReconcileFunction until the objects are released: the object names their
- * kind, so that a command that was interrupted can be repeated.
- */
-const removing = "cli.drover.dev/remove";
-
-/**
- * Removes a function, and first sees to it that no object is left with a finalizer that nothing removes any more. It may
- * be interrupted at any time, and repeated.
+ * Removes a function, and sees to it that no object is left with a finalizer that nothing removes any more. It may be
+ * interrupted at any time, and repeated.
  *
  * Order, which is guaranteed: objects are finalized while the function runs; they are released only after the function
- * has stopped, since it would add the finalizer again.
+ * is gone, since it would add the finalizer again.
  */
 export async function remove(client: KubeClient, options: RemoveOptions): Promise<void> {
+  const { key, choice, print } = options;
   const functions = await deployedFunctions(client, undefined);
-  const fn = functions.find(({ key }) => key === options.key);
+  const fn = functions.find((one) => one.key === key);
   if (fn === undefined) return releaseAfterwards(client, functions, options);
   const held = heldOf(fn);
-  const isDeleting = fn.object.metadata.deletionTimestamp !== undefined;
-  if (options.choice === "release") refuseShared(functions, fn.key, held);
-  if (!isDeleting) {
-    await finalizeObjects(client, held, options);
-    await deleteHeldBack(client, fn);
+  const { uid, deletionTimestamp } = fn.object.metadata;
+  if (choice === "release") {
+    refuseShared(functions, key, held);
+    print(`If this is interrupted: ${releaseCommand(key, held)}`);
   }
-  await untilStopped(client, fn, options);
+  if (deletionTimestamp === undefined) {
+    // A user who may not delete the function should be refused before any object is deleted.
+    await client.delete(ref, key, { uid, dryRun: true });
+    await finalizeObjects(client, held, options);
+    await client.delete(ref, key, { uid });
+  }
+  await untilGone(client, fn, options);
+  print(`ReconcileFunction ${key}: removed`);
+  if (choice === "release") return release(client, held, options);
   const left = await heldObjects(client, held);
-  if (left.length > 0 && options.choice !== "release") throw leftError(left, held, fn, isDeleting);
-  await release(client, held, options);
-  await holdBack(client, fn, false);
-  options.print(`ReconcileFunction ${fn.key}: removed`);
+  if (left.length === 0) return;
+  throw new CommandError(
+    `${count(left, held)} have the finalizer ${held.finalizer} of the function, which is gone. To remove it from them: ` +
+      releaseCommand(key, held),
+  );
 }
+
+const releaseCommand = (key: ObjectKey, held: Held): string =>
+  `drover remove ${key} --release --kind ${resourceNameOf(held.ref)}`;
 
 function heldOf({ key, name, spec }: DeployedFunction): Held {
   if (spec !== undefined) return heldBy(name, refOf(spec.for), spec.for.namespaces);
@@ -144,31 +150,13 @@ function ignoreReplaced(error: unknown): void {
   if (!isApiError(error, "Conflict")) throw error;
 }
 
-/** Deletes the ReconcileFunction; this command's finalizer keeps it. */
-async function deleteHeldBack(client: KubeClient, fn: DeployedFunction): Promise<void> {
-  await holdBack(client, fn, true);
-  try {
-    await client.delete(ref, keyOf(fn.object), { uid: fn.object.metadata.uid });
-  } catch (error) {
-    await holdBack(client, fn, false);
-    throw error;
-  }
-}
-
-async function holdBack(client: KubeClient, fn: DeployedFunction, isOn: boolean): Promise<void> {
-  const now = await client.get(ref, keyOf(fn.object));
-  if (now?.metadata.uid === fn.object.metadata.uid)
-    await setFinalizer(client, ref, now, { finalizer: removing, isOn });
-}
-
-/** Waits until the deployer has removed everything of the function: it runs no more. */
-async function untilStopped(client: KubeClient, fn: DeployedFunction, options: RemoveOptions): Promise<void> {
+/** Waits until the deployer has removed everything of the function, and the ReconcileFunction is gone. */
+async function untilGone(client: KubeClient, fn: DeployedFunction, options: RemoveOptions): Promise<void> {
   const progress = progressPrinter(options.print);
   const end = performance.now() + options.wait;
   for (;;) {
     const now = await client.get(ref, keyOf(fn.object));
-    const isGone = now?.metadata.uid !== fn.object.metadata.uid;
-    if (isGone || now.metadata.finalizers?.every((one) => one === removing) !== false) return;
+    if (now?.metadata.uid !== fn.object.metadata.uid) return;
     const ready = conditionOf(now);
     const why =
       ready === undefined ? "the deployer has not removed it yet" : `${ready.reason}: ${ready.message}`;
@@ -179,40 +167,26 @@ async function untilStopped(client: KubeClient, fn: DeployedFunction, options: R
 }
 
 function notStopped({ metadata }: KubeObject, key: string, why: string, wait: Milliseconds): CommandError {
-  const finalizers = metadata.finalizers?.filter((one) => one !== removing) ?? [];
   return new CommandError(
     oneLine(`${key} is not removed after ${shortDuration(wait)}: ${why}${why.endsWith(".") ? "" : "."} `) +
-      `It has the finalizer ${finalizers.join(", ")}. Does Drover's deployer run in this cluster? Run this command again when it does.`,
-  );
-}
-
-function leftError(
-  left: readonly KubeObject[],
-  held: Held,
-  { key }: DeployedFunction,
-  wasDeleting: boolean,
-): CommandError {
-  const since = wasDeleting
-    ? "and the function does not run any more"
-    : "which they got after they were listed";
-  return new CommandError(
-    `${count(left, held)} have the finalizer ${held.finalizer}, ${since}. To remove it from them: drover remove ${key} --release`,
+      `It has the finalizer ${metadata.finalizers?.join(", ") ?? "none"}. Does Drover's deployer run in this cluster? Run this command again when it does.`,
   );
 }
 
 /** Removes the finalizer from the objects that have it, and from those that got it meanwhile. */
-async function release(client: KubeClient, held: Held, { choice, print }: RemoveOptions): Promise<void> {
-  if (choice !== "release") return;
-  let released = 0;
+async function release(
+  client: KubeClient,
+  held: Held,
+  { print }: Pick<RemoveOptions, "print">,
+): Promise<void> {
+  const released = new Set<string>();
   for (;;) {
     const found = await heldObjects(client, held);
     if (found.length === 0) break;
-    await forEachObject(found, (object) =>
-      setFinalizer(client, held.ref, object, { finalizer: held.finalizer, isOn: false }),
-    );
-    released += found.length;
+    await forEachObject(found, (object) => removeFinalizer(client, held, object));
+    for (const { metadata } of found) released.add(metadata.uid);
   }
-  print(`${released} ${resourceNameOf(held.ref)}: released from ${held.finalizer}`);
+  print(`${released.size} ${resourceNameOf(held.ref)}: released from ${held.finalizer}`);
 }
 
 /** For a function that is gone. */
@@ -234,7 +208,7 @@ async function releaseAfterwards(
     const which = refs.map(resourceNameOf).join(", ");
     throw new CommandError(
       found === undefined
-        ? `No CRD defines ${JSON.stringify(kind)}: there are no such objects. Give it as PLURAL.GROUP.`
+        ? `No CRD defines ${JSON.stringify(kind)}. Give it as PLURAL.GROUP; for a kind of Kubernetes itself, use kubectl.`
         : `${JSON.stringify(kind)} may be ${which}. Give it as PLURAL.GROUP.`,
     );
   }
