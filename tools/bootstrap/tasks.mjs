@@ -78,6 +78,7 @@ export const tasks = {
   "bench:push": withPython("bench/push/main.ts"),
   "bench:workloads": withPython("bench/workloads/main.ts"),
   "bench:compose": withPython("bench/compose/main.ts", lessGarbageCollection),
+  "bench:removal": withoutPython("bench/removal/main.ts"),
   nightly: { needsPython: always, run: nightly },
   check: { needsPython: never, run: checkAll },
   format: { needsPython: never, run: formatAll },
