@@ -1,10 +1,19 @@
 import { Command, Option } from "commander";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+import {
+  clusterOptionsSchema,
+  droverNamespace,
+  withCluster,
+  withClusterOptions,
+} from "../cluster-options.ts";
 import { span } from "../span-option.ts";
 
-const optionsSchema = clusterOptionsSchema.extend({ dir: z.string(), wait: z.number() });
+const optionsSchema = clusterOptionsSchema.extend({
+  dir: z.string(),
+  wait: z.number(),
+  droverNamespace: z.string(),
+});
 
 export const deployCommand = (): Command =>
   withClusterOptions(new Command("deploy"))
@@ -19,14 +28,15 @@ export const deployCommand = (): Command =>
         .argParser(span)
         .default(300_000, "5m"),
     )
+    .addOption(droverNamespace())
     .allowExcessArguments(false)
     .action(async (given: unknown) => {
-      const { dir, wait, ...options } = optionsSchema.parse(given);
+      const { dir, wait, droverNamespace: home, ...options } = optionsSchema.parse(given);
       // Loaded here because its imports take a moment to load, and other commands do not need them.
       const { deploy } = await import("./deploy.ts");
       const print = (line: string): void => console.log(line);
       const { namespace } = options;
       await withCluster(options, (cluster) =>
-        deploy(cluster, { folder: resolve(dir), namespace, wait, print }),
+        deploy(cluster, { folder: resolve(dir), namespace, wait, droverNamespace: home, print }),
       );
     });

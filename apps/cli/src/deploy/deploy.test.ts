@@ -22,6 +22,7 @@ import { z } from "zod";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
 import { repositoryPath } from "../package/repository-path.ts";
+import { renewLeases } from "../testing/renew-leases.ts";
 import { expectError, spawnDrover } from "../testing/run-command.ts";
 import { deploy } from "./deploy.ts";
 
@@ -92,7 +93,8 @@ describe("of a folder", () => {
   beforeAll(async () => {
     for (const resource of [ReconcileFunction, AuthorEpoch])
       await installCrd(client, { ...customResourceDefinition(resource) });
-    for (const name of ["tea", "milk"]) await client.create(builtin.namespace, { metadata: { name } });
+    for (const name of ["tea", "milk", "drover"])
+      await client.create(builtin.namespace, { metadata: { name } });
   });
   beforeEach(async () => {
     await deleteAll();
@@ -129,7 +131,14 @@ describe("of a folder", () => {
     };
     const cluster = { client: author === undefined ? client : { ...client, review }, namespace: "tea" };
     const print = (line: string): void => void printed.push(line);
-    return deploy(cluster, { folder: manifests, namespace, wait, crdWithin, print });
+    return deploy(cluster, {
+      folder: manifests,
+      namespace,
+      wait,
+      droverNamespace: "drover",
+      crdWithin,
+      print,
+    });
   }
   const noting = () =>
     sandbox.faults.respond(({ method, path }) => {
@@ -149,6 +158,19 @@ describe("of a folder", () => {
     for (const name of made)
       expect(await now(name, undefined, builtin.crd)).toMatchObject({ spec: { group: "a.example.com" } });
   }
+
+  it("names the parts of Drover that do not run, and goes on", async () => {
+    await deployed();
+    expect(printed.filter((line) => line.startsWith("problem  parts: "))).toEqual([
+      expect.stringContaining("No bridge has ever run"),
+      expect.stringContaining("No deployer has ever run"),
+    ]);
+    await expectAll();
+    await renewLeases(client, "bridge", "deployer");
+    printed = [];
+    await deployed();
+    expect(printed.filter((line) => line.startsWith("problem "))).toEqual([]);
+  });
 
   it("all that stands in it is applied, and applied again it writes nothing", async () => {
     await deployed();

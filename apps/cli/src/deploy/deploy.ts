@@ -12,6 +12,9 @@ import {
 import type { SelectedCluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 import { explainNotServed } from "../deployed-functions.ts";
+import { checkPolicies } from "../doctor/check-api-server.ts";
+import { checkParts, type PartsToCheck } from "../doctor/check-parts.ts";
+import { describeFindings, unlessForbidden } from "../doctor/finding.ts";
 import { conditionOf } from "../object-conditions.ts";
 import { shortDuration } from "../short-duration.ts";
 import { type ApplyResult, applyManifest } from "./apply-manifest.ts";
@@ -26,6 +29,8 @@ export interface DeployOptions {
   readonly namespace: string | undefined;
   /** How long a function may take to roll out. 0: do not wait. */
   readonly wait: Milliseconds;
+  /** The namespace in which Drover is installed. */
+  readonly droverNamespace: string;
   /** How long a CRD may take to be served. Default: a minute. */
   readonly crdWithin?: Milliseconds;
   readonly print: (line: string) => void;
@@ -37,10 +42,8 @@ const ref = refOf(ReconcileFunction);
  * Applies the CRDs and the functions of a folder, and waits until the functions are rolled out. Writes nothing until it
  * has checked that the user may deploy all of them. Idempotent.
  */
-export async function deploy(
-  cluster: SelectedCluster,
-  { folder, namespace, wait, crdWithin = 60_000, print }: DeployOptions,
-): Promise<void> {
+export async function deploy(cluster: SelectedCluster, options: DeployOptions): Promise<void> {
+  const { folder, namespace, wait, crdWithin = 60_000, print } = options;
   const { client } = cluster;
   const { crds, functions } = readManifests(folder);
   const placed = functions.map((one) => placedIn(one, namespace, cluster.namespace));
@@ -53,6 +56,8 @@ export async function deploy(
       await checkPermissions(client, one, { namespace: one.metadata.namespace, asker });
     }
   }
+  const isCalled = functions.some(({ spec }) => spec.delivery === "webhook");
+  for (const line of await problemsOf(client, { namespace: options.droverNamespace, isCalled })) print(line);
   for (const crd of crds) {
     print(`CRD ${crd.metadata.name}: ${await applyCrd(client, crd, crdWithin)}, and served`);
   }
@@ -62,6 +67,13 @@ export async function deploy(
   }
   if (wait === 0) return;
   for (const one of placed) await reportRollout(client, one, { wait, print });
+}
+
+/** What `drover doctor` finds wrong with the parts that functions need. It may be repaired while the command waits. */
+async function problemsOf(client: KubeClient, parts: PartsToCheck): Promise<readonly string[]> {
+  const checks = [() => checkPolicies(client), () => checkParts(client, parts)];
+  const found = await Promise.all(checks.map((check) => unlessForbidden("", check)));
+  return describeFindings(found.flat().filter(({ level }) => level === "problem" || level === "warning"));
 }
 
 /** Reads before anything is written, so that a cluster without Drover gets no CRDs either. */

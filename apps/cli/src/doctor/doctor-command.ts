@@ -34,13 +34,17 @@ export const doctorCommand = (): Command =>
         droverNamespace: home,
         ...options
       } = optionsSchema.parse(given);
-      const [{ examine }, { describeFindings }] = await Promise.all([
+      const [{ examine }, { countFindings, describeFindings }] = await Promise.all([
         import("./doctor.ts"),
         import("./finding.ts"),
       ]);
       const findings = await withCluster(options, ({ client }) =>
         examine(client, { redis, droverNamespace: home }),
       );
-      console.log(output === "json" ? printableJson(findings) : describeFindings(findings).join("\n"));
+      console.log(
+        output === "json"
+          ? printableJson(findings)
+          : [...describeFindings(findings), countFindings(findings)].join("\n"),
+      );
       if (findings.some(({ level }) => level === "problem")) process.exitCode = 1;
     });

@@ -1,12 +1,11 @@
 import type { KubeClient } from "@drover/kube";
-import { absenceMessage, type Part } from "@drover/runtime";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
-import { findAbsentParts } from "../find-absent-parts.ts";
 import { checkApiServer, checkPolicies, isInstalled } from "./check-api-server.ts";
 import { checkFinalizers } from "./check-finalizers.ts";
 import { checkFunction } from "./check-functions.ts";
+import { checkParts } from "./check-parts.ts";
 import { checkRedis } from "./check-redis.ts";
-import { type Finding, permissionAdvice, unlessForbidden } from "./finding.ts";
+import { type Finding, unlessForbidden } from "./finding.ts";
 
 export interface DoctorOptions {
   /** Undefined: Redis is not checked. */
@@ -37,7 +36,10 @@ export async function examine(
   });
   const checks: Readonly<Record<string, () => Promise<readonly Finding[]>>> = {
     "admission policies": () => checkPolicies(client),
-    parts: () => checkParts(client, functions, droverNamespace),
+    parts: () => {
+      const isCalled = functions.some(({ spec }) => spec?.delivery === "webhook");
+      return checkParts(client, { namespace: droverNamespace, isCalled });
+    },
     Redis: async () => (redis === undefined ? [] : checkRedis(redis)),
     functions: () => Promise.resolve(functions.flatMap((one) => checkFunction(one, now))),
     finalizers: () => checkFinalizers(client, functions, now),
@@ -46,21 +48,4 @@ export async function examine(
   for (const [subject, check] of Object.entries(checks))
     found.push(...(await unlessForbidden(subject, check)));
   return found;
-}
-
-async function checkParts(
-  client: KubeClient,
-  functions: readonly DeployedFunction[],
-  namespace: string,
-): Promise<readonly Finding[]> {
-  const subject = "parts";
-  const isCalled = functions.some(({ spec }) => spec?.delivery === "webhook");
-  const parts: readonly Part[] = ["bridge", "deployer", ...(isCalled ? (["gateway"] as const) : [])];
-  const absent = await findAbsentParts(client, { namespace, parts });
-  if (absent === undefined) {
-    const message = `You may not read Leases in the namespace ${namespace}, so it is not known which parts run.`;
-    return [{ level: "unknown", subject, message, next: permissionAdvice }];
-  }
-  if (absent.length === 0) return [{ level: "ok", subject, message: `${parts.join(", ")} run` }];
-  return absent.map((one) => ({ level: "problem", subject, message: absenceMessage(one) }));
 }

@@ -28,13 +28,15 @@ export async function unlessForbidden(
   }
 }
 
-/** The findings as lines, and a last one that counts them. */
-export function describeFindings(findings: readonly Finding[]): readonly string[] {
-  const lines = findings.flatMap(({ level, subject, message, next }) => [
+/** The findings as lines. */
+export const describeFindings = (findings: readonly Finding[]): readonly string[] =>
+  findings.flatMap(({ level, subject, message, next }) => [
     oneLine(`${level.padEnd(8)} ${subject}: ${message}`),
     ...(next === undefined ? [] : [oneLine(`${" ".repeat(9)}next: ${next}`)]),
   ]);
+
+/** How many findings are not ok. */
+export function countFindings(findings: readonly Finding[]): string {
   const count = (level: Finding["level"]): number => findings.filter((one) => one.level === level).length;
-  const total = `${count("problem")} problems, ${count("warning")} warnings, ${count("unknown")} unknown`;
-  return [...lines, total];
+  return `${count("problem")} problems, ${count("warning")} warnings, ${count("unknown")} unknown`;
 }

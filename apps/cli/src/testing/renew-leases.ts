@@ -1,0 +1,12 @@
+import { builtin, type KubeClient } from "@drover/kube";
+import type { Part } from "@drover/runtime";
+
+/** Creates Leases as running parts of Drover renew them, in the namespace `drover`. */
+export async function renewLeases(client: KubeClient, ...parts: readonly Part[]): Promise<void> {
+  const renewTime = new Date().toISOString().replace("Z", "000Z");
+  for (const name of parts)
+    await client.create(builtin.lease, {
+      metadata: { namespace: "drover", name },
+      spec: { leaseDurationSeconds: 300, renewTime },
+    });
+}
