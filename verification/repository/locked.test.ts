@@ -62,7 +62,7 @@ const unversioned = (text: string): readonly string[] =>
     .filter((entry) => !/<version>\d+(\.\d+)+<\/version>/.test(entry));
 
 const npmLists = named(/(^|\/)package-lock\.json$/);
-const pipLists = named(/\.txt$/);
+const pipLists = named(/\.txt$/).filter((path) => path !== "llms.txt");
 const goModules = named(/(^|\/)go\.mod$/);
 const poms = named(/(^|\/)pom\.xml$/);
 const crates = named(/(^|\/)Cargo\.toml$/);
