@@ -1,4 +1,4 @@
-import { type Condition, type Milliseconds, queueOf } from "@drover/controller";
+import { type Condition, type Milliseconds, queueOf, functionLabel } from "@drover/controller";
 import { absenceCondition } from "@drover/runtime";
 import { bridgeRoles } from "./roles/bridge-roles.ts";
 import { changePods } from "./pods/change-pods.ts";
@@ -12,7 +12,6 @@ import { writeFunctionSecrets } from "./secrets/function-secrets.ts";
 import { kedaObjects } from "./objects/keda-objects.ts";
 import { ownedByInstallation } from "./objects/installation.ts";
 import { applyObjects } from "./objects/apply-objects.ts";
-import { functionLabel } from "./names.ts";
 import { type ObservedPod, observePods } from "./pods/observe-pods.ts";
 import { permit } from "./permits/permit.ts";
 import { fingerprintOf } from "./pods/pod-template.ts";

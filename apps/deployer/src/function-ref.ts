@@ -1,6 +1,6 @@
-import { type ObjectMetadata, ReconcileFunction } from "@drover/controller";
+import { functionLabels, type ObjectMetadata, ReconcileFunction } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
-import { ownerAnnotation, functionLabel, namespaceLabel } from "./names.ts";
+import { ownerAnnotation } from "./names.ts";
 
 /** The identity of a function. */
 export interface FunctionRef {
@@ -14,28 +14,17 @@ export const functionRefOf = ({ metadata }: { readonly metadata: ObjectMetadata 
   return { name, namespace, uid };
 };
 
-const labelsOf = ({ name, namespace }: FunctionRef) => ({
-  [functionLabel]: name,
-  [namespaceLabel]: namespace,
-});
-
-/** The label selector of all objects of a function, in any namespace. */
-export const functionSelector = (functionRef: FunctionRef): string =>
-  Object.entries(labelsOf(functionRef))
-    .map(([label, value]) => `${label}=${value}`)
-    .join(",");
-
 /** True if an object has the labels of the function. */
 export const isLabelledFor = (
   { metadata }: Pick<KubeObject, "metadata">,
   functionRef: FunctionRef,
 ): boolean =>
-  Object.entries(labelsOf(functionRef)).every(([label, value]) => metadata.labels?.[label] === value);
+  Object.entries(functionLabels(functionRef)).every(([label, value]) => metadata.labels?.[label] === value);
 
 /** Metadata of objects that the function owns: they are deleted with it. */
 export const ownedMetadata = ({ name, namespace, uid }: FunctionRef) => ({
   namespace,
-  labels: labelsOf({ name, namespace, uid }),
+  labels: functionLabels({ name, namespace }),
   ownerReferences: [
     {
       apiVersion: ReconcileFunction.apiVersion,
@@ -55,7 +44,7 @@ export const ownedClusterMetadata = (
   labels: Readonly<Record<string, string>> = {},
 ) => ({
   name,
-  labels: { ...labelsOf(functionRef), ...labels },
+  labels: { ...functionLabels(functionRef), ...labels },
   annotations: { [ownerAnnotation]: functionRef.uid },
 });
 

@@ -1,12 +1,6 @@
 import { type FunctionIdentity, queueOf } from "@drover/controller";
 import { createHash } from "node:crypto";
 
-/** The label of everything that belongs to a function; its value is the function's name. */
-export const functionLabel = "drover.dev/function";
-/**
- * The label with the namespace of the function that an object belongs to: the object may be in another one, or in none.
- */
-export const namespaceLabel = "drover.dev/function-namespace";
 /** The annotation of a Pod with its revision. */
 export const podRevisionAnnotation = "drover.dev/revision";
 

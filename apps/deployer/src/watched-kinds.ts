@@ -1,6 +1,5 @@
-import { type ControllerDefinition, ReconcileFunction } from "@drover/controller";
+import { type ControllerDefinition, ReconcileFunction, functionLabel } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
-import { functionLabel } from "./names.ts";
 
 const labelledByFunction = {
   labelSelector: { matchExpressions: [{ key: functionLabel, operator: "Exists" as const }] },

@@ -173,6 +173,13 @@ export {
   type WatchedInCode,
   type WatchedKind,
 } from "./definition/watched-kinds.ts";
+export {
+  type FunctionName,
+  functionLabel,
+  functionLabels,
+  functionSelector,
+  namespaceLabel,
+} from "./function/function-labels.ts";
 export { serviceNameOf, webhookSecretOf } from "./function/function-names.ts";
 export { testContext } from "./definition/test-context.ts";
 export { suggest } from "./suggest.ts";

@@ -1,10 +1,12 @@
 import { objectKey } from "@drover/controller";
+import { builtin, listAll } from "@drover/kube";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { remove as removeFunction } from "../../../apps/cli/src/remove/remove.ts";
 import { type CommandResult, spawnDrover } from "../../../apps/cli/src/testing/run-command.ts";
 import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
+import { crash } from "../../harness/start-process.ts";
 import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import { eventually } from "../stage/world.ts";
 
@@ -17,7 +19,17 @@ beforeEach(() => writeFileSync((journal = join(world.folder, `journal-${count++}
 const lines = (): readonly string[] => readFileSync(journal, "utf8").split("\n").slice(0, -1);
 const remove = (...words: readonly string[]): Promise<CommandResult> =>
   spawnDrover(["remove", ...words], { env: { KUBECONFIG: world.cluster.kubeconfig } });
-const fn = () => tasksFunction({ image: "tasks:1", journal });
+const permissions = {
+  cluster: [{ apiGroups: ["example.com"], resources: ["tasks"], verbs: ["get"] }],
+};
+const fn = () => tasksFunction({ image: "tasks:1", journal }, { permissions });
+const roles = async (): Promise<readonly string[]> => {
+  const kinds = [builtin.clusterRole, builtin.clusterRoleBinding, builtin.role, builtin.roleBinding];
+  const lists = kinds.map((kind) =>
+    listAll(world.client, kind, { labelSelector: "drover.dev/function=tasks" }),
+  );
+  return (await Promise.all(lists)).flat().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+};
 /** Deploys the function, with so many tasks of this name that it has run. */
 async function withTasks(name: string, number: number): Promise<readonly ReturnType<typeof task>[]> {
   await world.cluster.apply(fn());
@@ -86,6 +98,7 @@ it("a removal that was interrupted while the deployer was away is completed by t
     isConfirmed: false,
     kind: undefined,
     wait: 60_000,
+    withoutDeployerIn: undefined,
     print: waits.resolve,
   });
   expect(await waits.promise).toBe("ReconcileFunction default/tasks is being removed");
@@ -111,4 +124,24 @@ it("objects of a function that is gone are released by their kind", async () => 
   expect(await remove("tasks", "--release", "--kind", "tasks.example.com")).toMatchObject({ code: 0 });
   expect(await finalizersOf(one!)).toEqual([]);
   await deployer.stop();
+});
+
+it("--without-deployer removes a function when its deployer is gone for good, and not while one runs", async () => {
+  const deployer = await world.startDeployer();
+  const [one] = await withTasks("abandoned", 1);
+  const words = ["tasks", "--release", "--without-deployer"];
+  expect((await remove(...words)).stderr).toMatch(
+    /^error: A deployer runs in drover: leave --without-deployer out/,
+  );
+  expect((await world.cluster.get(fn()))?.metadata.deletionTimestamp).toBeUndefined();
+  expect(await roles()).toContain("ClusterRoleBinding drover:default:tasks");
+  for (const each of [deployer, world.deployer]) await crash(each);
+  // As when its namespace is deleted.
+  await world.client.delete(builtin.lease, objectKey({ namespace: "drover", name: "deployer" }));
+  expect(await remove(...words)).toMatchObject({ code: 0, stderr: "" });
+  expect(await world.cluster.get(fn())).toBeUndefined();
+  expect(await world.pods("tasks")).toEqual([]);
+  expect(await roles()).toEqual([]);
+  expect(await finalizersOf(one!)).toEqual([]);
+  await world.removed(one!);
 });

@@ -48,6 +48,15 @@ export async function forEachObject(
 const hasFinalizer = ({ metadata }: KubeObject, finalizer: string): boolean =>
   metadata.finalizers?.includes(finalizer) ?? false;
 
+/** Deletes an object, unless another one of its name has taken its place. */
+export async function deleteSame(client: KubeClient, ref: ResourceRef, object: KubeObject): Promise<void> {
+  try {
+    await client.delete(ref, keyOf(object), { uid: object.metadata.uid });
+  } catch (error) {
+    if (!isApiError(error, "Conflict")) throw error;
+  }
+}
+
 /** Removes the finalizer from an object, unless the object has changed: then it is listed again. */
 export async function removeFinalizer(
   client: KubeClient,

@@ -1,6 +1,11 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
+import {
+  clusterOptionsSchema,
+  droverNamespace,
+  withCluster,
+  withClusterOptions,
+} from "../cluster-options.ts";
 import { span } from "../span-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
@@ -8,6 +13,8 @@ const optionsSchema = clusterOptionsSchema.extend({
   release: z.boolean().default(false),
   yes: z.boolean().default(false),
   kind: z.string().optional(),
+  withoutDeployer: z.boolean().default(false),
+  droverNamespace: z.string(),
   wait: z.number(),
 });
 
@@ -29,6 +36,8 @@ export const removeCommand = (): Command =>
     .option("--release", "keep the objects and what the function made for them, and remove its finalizer")
     .option("--yes", "agree to the deletion of objects")
     .option("--kind <plural.group>", "kind of the objects to release, if the function is gone already")
+    .option("--without-deployer", "do what the deployer would do, which is gone for good; keys in Redis stay")
+    .addOption(droverNamespace())
     .addOption(
       new Option("--wait <time>", "how long the objects, and then the function, may take to go")
         .argParser(span)
@@ -36,7 +45,7 @@ export const removeCommand = (): Command =>
     )
     .allowExcessArguments(false)
     .action(async (name: string, given: unknown) => {
-      const { finalize, release, yes, kind, wait, ...options } = optionsSchema.parse(given);
+      const { finalize, release, yes, kind, wait, withoutDeployer, ...options } = optionsSchema.parse(given);
       const [{ remove }, { queriedKey }] = await Promise.all([
         import("./remove.ts"),
         import("../find-object.ts"),
@@ -48,6 +57,7 @@ export const removeCommand = (): Command =>
           isConfirmed: yes,
           kind,
           wait,
+          withoutDeployerIn: withoutDeployer ? options.droverNamespace : undefined,
           print: (line) => console.log(line),
         }),
       );

@@ -31,6 +31,7 @@ const removed = (more: Partial<RemoveOptions> = {}): Promise<void> =>
     isConfirmed: false,
     kind: undefined,
     wait: 60_000,
+    withoutDeployerIn: undefined,
     print: (line) => void printed.push(line),
     ...more,
   });

@@ -1,7 +1,6 @@
 import { type Milliseconds, type ObjectKey, oneLine, ReconcileFunction } from "@drover/controller";
 import {
   establishedRefOf,
-  isApiError,
   keyOf,
   type KubeClient,
   type KubeObject,
@@ -14,7 +13,15 @@ import { type DeployedFunction, deployedFunctions } from "../deployed-functions.
 import { findCrds } from "../find-crds.ts";
 import { conditionOf } from "../object-conditions.ts";
 import { shortDuration } from "../short-duration.ts";
-import { forEachObject, type Held, heldBy, heldObjects, removeFinalizer } from "./held-objects.ts";
+import { refuseRunningDeployer, takeDown } from "./without-deployer.ts";
+import {
+  deleteSame,
+  forEachObject,
+  type Held,
+  heldBy,
+  heldObjects,
+  removeFinalizer,
+} from "./held-objects.ts";
 
 /** What becomes of objects that have the function's finalizer. */
 export type HeldChoice = "finalize" | "release";
@@ -28,6 +35,8 @@ export interface RemoveOptions {
   readonly kind: string | undefined;
   /** How long objects and function may each take to go. */
   readonly wait: Milliseconds;
+  /** The namespace in which the deployer ran that is gone for good. Undefined: the deployer removes the function. */
+  readonly withoutDeployerIn: string | undefined;
   readonly print: (line: string) => void;
 }
 
@@ -49,6 +58,7 @@ export async function remove(client: KubeClient, options: RemoveOptions): Promis
   if (fn === undefined) return releaseAfterwards(client, functions, options);
   const held = heldOf(fn);
   const { uid, deletionTimestamp } = fn.object.metadata;
+  if (options.withoutDeployerIn !== undefined) await refuseRunningDeployer(client, options.withoutDeployerIn);
   if (choice === "release") {
     refuseShared(functions, key, held);
     print(`If this is interrupted: ${releaseCommand(key, held)}`);
@@ -59,6 +69,7 @@ export async function remove(client: KubeClient, options: RemoveOptions): Promis
     await finalizeObjects(client, held, options);
     await client.delete(ref, key, { uid });
   }
+  if (options.withoutDeployerIn !== undefined) await takeDown(client, fn, options.wait);
   await untilGone(client, fn, options);
   print(`ReconcileFunction ${key}: removed`);
   if (choice === "release") return release(client, held, options);
@@ -130,9 +141,7 @@ async function finalizeObjects(
   const end = performance.now() + wait;
   for (let left = found; left.length > 0; left = await heldObjects(client, held)) {
     const alive = left.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    await forEachObject(alive, (object) =>
-      client.delete(held.ref, keyOf(object), { uid: object.metadata.uid }).catch(ignoreReplaced),
-    );
+    await forEachObject(alive, (object) => deleteSame(client, held.ref, object));
     progress(`${count(left, held)} are not finalized yet`);
     const [next] = left;
     if (performance.now() >= end && next !== undefined) {
@@ -143,11 +152,6 @@ async function finalizeObjects(
     }
     await delay(pollInterval);
   }
-}
-
-/** An object that was replaced by one of the same name is listed again. */
-function ignoreReplaced(error: unknown): void {
-  if (!isApiError(error, "Conflict")) throw error;
 }
 
 /** Waits until the deployer has removed everything of the function, and the ReconcileFunction is gone. */
@@ -169,7 +173,8 @@ async function untilGone(client: KubeClient, fn: DeployedFunction, options: Remo
 function notStopped({ metadata }: KubeObject, key: string, why: string, wait: Milliseconds): CommandError {
   return new CommandError(
     oneLine(`${key} is not removed after ${shortDuration(wait)}: ${why}${why.endsWith(".") ? "" : "."} `) +
-      `It has the finalizer ${metadata.finalizers?.join(", ") ?? "none"}. Does Drover's deployer run in this cluster? Run this command again when it does.`,
+      `It has the finalizer ${metadata.finalizers?.join(", ") ?? "none"}. Does Drover's deployer run in this cluster? ` +
+      "Run this command again when it does, or, if it is gone for good, with --without-deployer.",
   );
 }
 

@@ -1,9 +1,8 @@
-import { portOf } from "@drover/controller";
+import { portOf, functionLabel } from "@drover/controller";
 import { isIP } from "node:net";
 import { type Egress, egressPeers } from "./egress.ts";
 import type { FunctionContext } from "../objects/function-object.ts";
 import type { ServiceAccountRef } from "../function-ref.ts";
-import { functionLabel } from "../names.ts";
 
 /** The deployer's network settings, the same for all functions. */
 export interface FunctionNetwork {

@@ -1,9 +1,9 @@
-import { serviceNameOf } from "@drover/controller";
+import { serviceNameOf, functionLabel } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import { boundRole } from "../roles/bound-role.ts";
 import { functionPolicy } from "../network/function-policy.ts";
 import { type FunctionRef, ownedMetadata, ownedClusterMetadata } from "../function-ref.ts";
-import { authorsAnnotation, clusterRoleName, functionLabel } from "../names.ts";
+import { authorsAnnotation, clusterRoleName } from "../names.ts";
 import type { DeployEnvironment } from "../pods/pod-template.ts";
 import type { FunctionContext, FunctionObject } from "./function-object.ts";
 

@@ -1,5 +1,11 @@
 import { sleepUnlessAborted } from "@drover/timers";
-import { type Log, type Milliseconds, type ObjectKey, ReconcileFunction } from "@drover/controller";
+import {
+  type Log,
+  type Milliseconds,
+  type ObjectKey,
+  ReconcileFunction,
+  functionLabel,
+} from "@drover/controller";
 import {
   builtin,
   keyOf,
@@ -12,7 +18,7 @@ import {
 import type { FunctionUsers } from "../redis/function-users.ts";
 import { type FunctionRef, functionRefOf } from "../function-ref.ts";
 import { ownerUidOf } from "../objects/apply-object.ts";
-import { functionLabel, redisUserName } from "../names.ts";
+import { redisUserName } from "../names.ts";
 import { roleKinds } from "../roles/stale-roles.ts";
 import { accessReviews } from "./access-reviews.ts";
 import type { PermitRecord, PermitRecords } from "./permit-records.ts";

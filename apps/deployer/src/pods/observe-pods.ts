@@ -1,7 +1,8 @@
+import { functionLabel } from "@drover/controller";
 import { builtin, isControlledBy, type KubeClient, type KubeObject, listAll } from "@drover/kube";
 import { z } from "zod";
 import type { FunctionRef } from "../function-ref.ts";
-import { functionLabel, podRevisionAnnotation } from "../names.ts";
+import { podRevisionAnnotation } from "../names.ts";
 import type { RolloutPod } from "./plan-pod-changes.ts";
 
 const stateSchema = z.looseObject({ reason: z.string().optional(), message: z.string().optional() });

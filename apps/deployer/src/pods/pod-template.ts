@@ -12,18 +12,12 @@ import {
   defaultScaling,
   type EnvVar,
   webhookSecretOf,
+  functionLabel,
 } from "@drover/controller";
 import type { FunctionNetwork } from "../network/function-policy.ts";
 import type { FunctionRef, ServiceAccountRef } from "../function-ref.ts";
 import type { KedaSettings } from "../objects/keda-objects.ts";
-import {
-  caKey,
-  digest,
-  functionLabel,
-  redisSecretName,
-  redisUserName,
-  podRevisionAnnotation,
-} from "../names.ts";
+import { caKey, digest, redisSecretName, redisUserName, podRevisionAnnotation } from "../names.ts";
 
 /** The deployer's settings that the objects of every function depend on. */
 export interface DeployEnvironment {

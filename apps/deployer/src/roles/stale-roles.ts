@@ -1,7 +1,7 @@
+import { functionSelector } from "@drover/controller";
 import { builtin, keyOf, listAll, type ResourceRef } from "@drover/kube";
 import type { FunctionObject } from "../objects/function-object.ts";
 import { deleteOwnedObject } from "../objects/apply-object.ts";
-import { functionSelector } from "../function-ref.ts";
 import type { DeployRunContext } from "../run-context.ts";
 
 /** Bindings first: without them the Roles grant nothing. */

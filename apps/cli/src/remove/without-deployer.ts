@@ -1,0 +1,68 @@
+import { functionSelector, type Milliseconds, ReconcileFunction } from "@drover/controller";
+import {
+  builtin,
+  keyOf,
+  type KubeClient,
+  type KubeObject,
+  listAll,
+  refOf,
+  type ResourceRef,
+} from "@drover/kube";
+import { setTimeout as delay } from "node:timers/promises";
+import { CommandError } from "../command-error.ts";
+import type { DeployedFunction } from "../deployed-functions.ts";
+import { findAbsentParts } from "../find-absent-parts.ts";
+import { shortDuration } from "../short-duration.ts";
+import { deleteSame, removeFinalizer } from "./held-objects.ts";
+import { finalizerPrefix } from "../why/describe-orphan.ts";
+
+/** Bindings first: without them the Roles grant nothing. */
+const roleKinds: readonly ResourceRef[] = [
+  ...[builtin.clusterRoleBinding, builtin.roleBinding],
+  ...[builtin.clusterRole, builtin.role],
+];
+const pollInterval: Milliseconds = 250;
+
+/** @throws CommandError if a deployer runs, or if that is not known: then the deployer must remove the function. */
+export async function refuseRunningDeployer(client: KubeClient, namespace: string): Promise<void> {
+  const absent = await findAbsentParts(client, { namespace, parts: ["deployer"] });
+  if (absent === undefined)
+    throw new CommandError(
+      `You may not read Leases in ${namespace}, so it is not known whether a deployer runs there.`,
+    );
+  if (absent.length === 0)
+    throw new CommandError(
+      `A deployer runs in ${namespace}: leave --without-deployer out, and it removes the function.`,
+    );
+}
+
+/**
+ * Does for a ReconcileFunction that is being deleted what the deployer would do in the cluster: deletes the Pods of the
+ * function and waits until their runs have ended, deletes its Roles and bindings, and removes Drover's finalizers from the
+ * ReconcileFunction. The garbage collector deletes the rest. May be repeated.
+ */
+export async function takeDown(client: KubeClient, fn: DeployedFunction, wait: Milliseconds): Promise<void> {
+  const labelSelector = functionSelector(fn);
+  const labelled = (ref: ResourceRef, namespace?: string): Promise<readonly KubeObject[]> =>
+    listAll(client, ref, { namespace, labelSelector, metadataOnly: true });
+  const deleteAll = async (ref: ResourceRef, namespace?: string): Promise<void> => {
+    for (const one of await labelled(ref, namespace)) await deleteSame(client, ref, one);
+  };
+  await deleteAll(builtin.pod, fn.namespace);
+  const end = performance.now() + wait;
+  while ((await labelled(builtin.pod, fn.namespace)).length > 0) {
+    if (performance.now() > end)
+      throw new CommandError(
+        `Pods of ${fn.key} still run after ${shortDuration(wait)}. Run this command again when they are gone.`,
+      );
+    await delay(pollInterval);
+  }
+  for (const ref of roleKinds) await deleteAll(ref);
+  const ref = refOf(ReconcileFunction);
+  for (;;) {
+    const now = await client.get(ref, keyOf(fn.object));
+    const own = now?.metadata.finalizers?.find((one) => one.startsWith(finalizerPrefix));
+    if (now?.metadata.uid !== fn.object.metadata.uid || own === undefined) return;
+    await removeFinalizer(client, { ref, namespaces: [], finalizer: own }, now);
+  }
+}
