@@ -9,6 +9,7 @@ import { isServed, serverVersion } from "./discovery.ts";
 import { getRequest, listRequest, reviewRequest, watchRequest } from "./request-shape.ts";
 import type { ResourceRef } from "../objects/resource-ref.ts";
 import { type Transport, transportAs } from "../transport/transport.ts";
+import { podRequests } from "./pod-requests.ts";
 import { bothGuards } from "./write-guard.ts";
 import { readBounded } from "../transport/bounded-body.ts";
 import { type WatchFrame, watchFrames } from "./watch-frames.ts";
@@ -35,6 +36,7 @@ export function clientOver(parts: ClientParts, guard?: WriteGuard): KubeClient {
       const shape = reviewRequest(ref, spec);
       return reviewFrom(shape.name, await read(parts, shape, options));
     },
+    ...podRequests(transport, requestTimeout),
     watch: (ref, options) => openWatch(transport, requestTimeout, ref, options),
     guarded: (inner) => clientOver(parts, bothGuards(guard, inner)),
     as: ({ namespace, name }) =>

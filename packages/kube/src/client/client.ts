@@ -11,6 +11,7 @@ import type {
   RequestOptions,
   ResourceRef,
 } from "@drover/controller";
+import type { PodRequests } from "./pod-requests.ts";
 import type { WatchFrame } from "./watch-frames.ts";
 
 export type {
@@ -52,7 +53,7 @@ export interface WatchOptions {
  * A client of the API server for any kind: everything that a run may do (`ObjectClient`), and more for Drover's
  * processes.
  */
-export interface KubeClient extends ObjectClient {
+export interface KubeClient extends ObjectClient, PodRequests {
   /** Binds a Pod without a node to this node. Throws a Conflict if the Pod has a node already, or another uid. */
   bind(pod: ObjectName & Pick<ObjectMetadata, "uid">, node: string, options?: RequestOptions): Promise<void>;
   /** The version of the API server, such as `v1.36.0`. */

@@ -85,6 +85,8 @@ function dryRunView(parts: ViewParts): KubeClient {
       ),
     bind: ({ name }) => log.stop(`The run would bind the Pod ${name}, which has no dry run.`),
     review: (ref, spec, options) => client.review(ref, spec, options),
+    callPod: (pod) => log.stop(`The run would call the Pod ${pod}, which has no dry run.`),
+    podLog: (pod, log) => client.podLog(pod, log),
     watch: (ref, options) => client.watch(ref, options),
     guarded: (guard) => dryRunView({ ...parts, client: client.guarded(guard) }),
     as: (account) => dryRunView({ ...parts, client: client.as(account) }),

@@ -11,7 +11,11 @@ export interface ApiRequest {
   /** Path and query. */
   readonly path: string;
   readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `content` is bytes, or a value that is sent as JSON. */
   readonly body?: { readonly type: string; readonly content: unknown };
+  /** True if the API server forwards the request: the answer may be another process', also a 401. */
+  readonly isForwarded?: boolean;
   /** The user to impersonate, if the sender may. Left out: the sender itself. */
   readonly actsAs?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -28,6 +32,7 @@ export interface ApiRequest {
 export interface Reply {
   readonly request: string;
   readonly status: number;
+  readonly headers: RawResponse["headers"];
   readonly contentType: string;
   readonly retryAfter: Milliseconds | undefined;
 }
@@ -66,13 +71,13 @@ export function openTransport({ sessions, userAgent }: TransportOptions): Transp
   return {
     request: (request, limit) =>
       withDeadline(request, (signal) =>
-        connectionLimit.run(signal, () =>
-          withCredentials(
-            sessions,
-            (session) => bufferedReply(request, { session, userAgent, signal }, limit),
-            () => undefined,
-          ),
-        ),
+        connectionLimit.run(signal, async () => {
+          const attempt = (session: Session): Promise<BufferedReply> =>
+            bufferedReply(request, { session, userAgent, signal }, limit);
+          return request.isForwarded === true
+            ? attempt(await sessions.current())
+            : withCredentials(sessions, attempt, () => undefined);
+        }),
       ),
     stream: (request) =>
       withHeaderDeadline(request, (signal) =>
@@ -153,7 +158,7 @@ async function openStream(request: ApiRequest, context: SendContext): Promise<St
 }
 
 function dispatchOptions(
-  { method, path, accept, body, actsAs }: ApiRequest,
+  { method, path, accept, headers: own, body, actsAs }: ApiRequest,
   { session, userAgent }: SendContext,
 ) {
   const { server, headers } = session.credentials;
@@ -162,19 +167,24 @@ function dispatchOptions(
     path: `${server.pathname.replace(/\/$/, "")}${path}`,
     method,
     headers: {
+      ...own,
       accept: accept ?? "application/json",
       "user-agent": userAgent,
       ...(body === undefined ? {} : { "content-type": body.type }),
       ...headers,
       ...(actsAs === undefined ? {} : { "impersonate-user": actsAs }),
     },
-    body: body === undefined ? null : writeJson(body.content),
+    body: body === undefined ? null : bytesOf(body.content),
   };
 }
+
+const bytesOf = (content: unknown): string | Uint8Array =>
+  content instanceof Uint8Array ? content : writeJson(content);
 
 const replyOf = (request: string, status: number, headers: RawResponse["headers"]): Reply => ({
   request,
   status,
+  headers,
   contentType: first(headers["content-type"]) ?? "",
   retryAfter: retryAfter(first(headers["retry-after"]), serverTime(first(headers["date"]))),
 });
