@@ -34,6 +34,8 @@ export interface CallResources {
   readonly secrets: CachedSecrets;
   readonly target: (signal: AbortSignal) => Promise<Target>;
   readonly agent: Agent;
+  /** Sends the requests in another way than to their target's address. */
+  readonly post?: typeof post;
   readonly pending: PendingRuns;
   /** The base URL of the listener for completions, ending with a slash; undefined if there is none. */
   readonly complete: string | undefined;
@@ -90,10 +92,9 @@ export async function callFunction(parts: CallResources, one: FunctionCall): Pro
     held: () => run.hasLease(),
   });
   try {
-    const { agent } = parts;
+    const { agent, serviceDelay } = parts;
     const options = { target, headers, body, most: maxAnswerBytes, agent, signal: run.signal };
-    const { serviceDelay } = parts;
-    const reachable = { scalesToZero: fn.scalesToZero, serviceDelay };
+    const reachable = { scalesToZero: fn.scalesToZero, serviceDelay, post: parts.post };
     const reply = await postWhenReachable(reachable, guardOf(one), options);
     const { secrets: cachedSecrets, now } = parts;
     const answer = await receiveAnswer({ id: call.token, reply, used: secrets, secrets: cachedSecrets, now });
@@ -115,7 +116,12 @@ export async function postWhenReachable(
   {
     scalesToZero,
     serviceDelay = defaultServiceDelay,
-  }: { readonly scalesToZero: boolean; readonly serviceDelay?: Milliseconds | undefined },
+    post: send = post,
+  }: {
+    readonly scalesToZero: boolean;
+    readonly serviceDelay?: Milliseconds | undefined;
+    readonly post?: CallResources["post"] | undefined;
+  },
   guard: CallGuard,
   options: PostOptions,
 ): Promise<Reply> {
@@ -123,7 +129,7 @@ export async function postWhenReachable(
   for (;;) {
     guard.beforeWrite();
     try {
-      return await post(options);
+      return await send(options);
     } catch (error) {
       const isAwaited = error instanceof NoReplyError && error.isUnsent && performance.now() < end;
       if (!isAwaited) throw error;

@@ -69,7 +69,7 @@ export function openCalledFunction({
 /** Calls hooks of Metacontroller, each at its own path. */
 function hookCaller(
   { paths }: MetacontrollerHooks,
-  { fn, agent, now }: CallResources,
+  { fn, agent, post, now }: CallResources,
   targetAt: CalledFunctionParts["targetAt"],
 ): CallHook {
   const targets = new Map(Object.entries(paths).map(([hook, path]) => [hook, targetAt(path)]));
@@ -78,7 +78,7 @@ function hookCaller(
     if (target === undefined) throw new Error(`There is no ${hook} hook.`);
     const guard = hook === "finalize" ? context.guard : guardOfPureCall(context.guard);
     const { signal } = context;
-    return callHook({ target, agent, now, scalesToZero: fn.scalesToZero }, { guard, signal }, request);
+    return callHook({ target, agent, post, now, scalesToZero: fn.scalesToZero }, { guard, signal }, request);
   };
 }
 

@@ -12,5 +12,6 @@
 export { audienceOf, type CallResources, maxAnswerBytes } from "./call-function.ts";
 export { openCalledFunction, type CalledFunction } from "./called-function.ts";
 export { type CompletionOutcome, type PendingRuns, pendingRuns } from "./pending-runs.ts";
+export { NoReplyError } from "./post.ts";
 export { type Target, TargetError, withPath } from "./target.ts";
 export { readWebhookFunction, readyPodsOf, type WebhookFunction } from "./webhook-function.ts";

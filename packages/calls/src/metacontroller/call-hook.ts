@@ -2,6 +2,7 @@ import { RetryAfterError, RetryError } from "@drover/controller";
 import type { Agent } from "node:http";
 import {
   type CallGuard,
+  type CallResources,
   maxAnswerBytes,
   notAnsweredError,
   postWhenReachable,
@@ -15,6 +16,7 @@ import type { Target } from "../target.ts";
 export interface HookParts {
   readonly target: (signal: AbortSignal) => Promise<Target>;
   readonly agent: Agent;
+  readonly post?: CallResources["post"] | undefined;
   readonly scalesToZero: boolean;
   /** Wall clock, ms. */
   readonly now: () => number;
@@ -40,9 +42,9 @@ export async function callHook(
 ): Promise<Uint8Array> {
   const target = await targetFor(parts, signal);
   const body = requestBody(request, "The object cannot be sent to the hook: the request");
-  const { agent, scalesToZero } = parts;
+  const { agent, scalesToZero, post } = parts;
   const headers = { "content-type": "application/json" };
-  const reply = await postWhenReachable({ scalesToZero }, guard, {
+  const reply = await postWhenReachable({ scalesToZero, post }, guard, {
     target,
     headers,
     body,
