@@ -66,6 +66,9 @@ export {
   serverVariables,
   duplicateVariable,
   type EnvVar,
+  probesOf,
+  webhookFolder,
+  webhookVariables,
 } from "./function/function-pod.ts";
 export {
   isPausedByAnnotation,

@@ -1,5 +1,6 @@
 import {
   functionPodSpec,
+  probesOf,
   stopGraceOf,
   metricsVariables,
   parseDuration,
@@ -11,8 +12,10 @@ import {
   defaultRunSettings,
   defaultScaling,
   type EnvVar,
+  webhookFolder,
   webhookSecretOf,
   functionLabel,
+  webhookVariables,
 } from "@drover/controller";
 import type { FunctionNetwork } from "../network/function-policy.ts";
 import type { FunctionRef, ServiceAccountRef } from "../function-ref.ts";
@@ -42,8 +45,8 @@ export interface PodTemplateInput {
   readonly password: string;
 }
 
-/** The directories in which secrets are mounted. */
-const folders = { redis: "/var/run/drover/redis", webhook: "/var/run/drover/webhook" } as const;
+/** The directory in which the password of Redis is mounted. */
+const redisFolder = "/var/run/drover/redis";
 
 /** The spec of a function's Pods, without what depends on the revision. */
 export function podTemplate(of: PodTemplateInput) {
@@ -60,24 +63,17 @@ export function podTemplate(of: PodTemplateInput) {
       container,
       env: containerEnv(of),
       grace: runsEndWithin(spec),
-      probes: {
-        readiness: { ...probe(delivery, "/readyz"), periodSeconds: 1, timeoutSeconds: 3 },
-        liveness: { ...probe(delivery, "/healthz"), periodSeconds: 10, failureThreshold: 6 },
-      },
+      probes: probesOf(delivery),
       secrets: [
         {
           name: "drover",
           secretName: pull ? redisSecretName(name) : webhookSecretOf(name),
-          mountPath: pull ? folders.redis : folders.webhook,
+          mountPath: pull ? redisFolder : webhookFolder,
         },
       ],
     }),
   };
 }
-
-/** A called function may be written in any language, so it is healthy if its port accepts connections. */
-const probe = (delivery: "pull" | "webhook", path: string) =>
-  delivery === "pull" ? { httpGet: { path, port: "http" } } : { tcpSocket: { port: "http" } };
 
 /**
  * Fingerprint of everything that Pods are made from. The number of Pods is not part of it. The CA certificates are,
@@ -113,7 +109,10 @@ const rolloutVariable = (revision: number): EnvVar => ({ name: "DROVER_ROLLOUT",
 /** @throws TerminalError if the spec sets a variable that Drover sets. */
 function containerEnv(of: PodTemplateInput): readonly EnvVar[] {
   const own = of.spec.container.env ?? [];
-  const ours = of.spec.delivery === "webhook" ? webhookVariables(of) : pullVariables(of);
+  const ours =
+    of.spec.delivery === "webhook"
+      ? webhookVariables(of.functionRef, of.spec.container, runsEndWithin(of.spec))
+      : pullVariables(of);
   const twice = duplicateVariable(own, [{ name: "DROVER_ROLLOUT" }, ...ours]);
   if (twice !== undefined) {
     throw new TerminalError(
@@ -132,22 +131,15 @@ function pullVariables({ functionRef, spec, environment }: PodTemplateInput): re
     ...serverVariables(container, runsEndWithin(spec)),
     { name: "DROVER_FUNCTION", value: `${functionRef.namespace}/${functionRef.name}/${functionRef.uid}` },
     { name: "DROVER_REDIS_URL", value: url.href },
-    { name: "DROVER_REDIS_PASSWORD_FILE", value: `${folders.redis}/password` },
+    { name: "DROVER_REDIS_PASSWORD_FILE", value: `${redisFolder}/password` },
     ...(environment.redisCa === undefined
       ? []
-      : [{ name: "DROVER_REDIS_CA_FILE", value: `${folders.redis}/${caKey}` }]),
+      : [{ name: "DROVER_REDIS_CA_FILE", value: `${redisFolder}/${caKey}` }]),
     ...((scaling ?? defaultScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
     ...metricsVariables(container.env ?? []),
     ...runSettingsVariables(spec),
   ];
 }
-
-const webhookVariables = ({ functionRef, spec }: PodTemplateInput): readonly EnvVar[] => [
-  ...serverVariables(spec.container, runsEndWithin(spec)),
-  { name: "DROVER_WEBHOOK_SECRETS", value: folders.webhook },
-  { name: "DROVER_WEBHOOK_AUDIENCE", value: `${functionRef.namespace}/${functionRef.name}` },
-  { name: "DROVER_WEBHOOK_UID", value: functionRef.uid },
-];
 
 const runsEndWithin = ({ timeout = defaultRunSettings.timeout }: PodTemplateInput["spec"]): number =>
   stopGraceOf(parseDuration(timeout));

@@ -1,4 +1,5 @@
 import type { ContainerDeclaration } from "./deployment-declarations.ts";
+import type { FunctionIdentity } from "./function-identity.ts";
 
 export type EnvVar = NonNullable<ContainerDeclaration["env"]>[number];
 
@@ -53,6 +54,35 @@ export const serverVariables = (
   { name: "DROVER_HTTP_PORT", value: String(portOf(container)) },
   { name: "DROVER_STOP_GRACE", value: `${grace}ms` },
 ];
+
+/** The folder of a called function with the secrets that it verifies. */
+export const webhookFolder = "/var/run/drover/webhook";
+
+/**
+ * Environment variables of the process of a function that is called, in addition to its own.
+ *
+ * @param grace ms.
+ */
+export const webhookVariables = (
+  { namespace = "default", name, uid }: FunctionIdentity & { readonly uid: string },
+  container: Pick<ContainerDeclaration, "port">,
+  grace: number,
+): readonly EnvVar[] => [
+  ...serverVariables(container, grace),
+  { name: "DROVER_WEBHOOK_SECRETS", value: webhookFolder },
+  { name: "DROVER_WEBHOOK_AUDIENCE", value: `${namespace}/${name}` },
+  { name: "DROVER_WEBHOOK_UID", value: uid },
+];
+
+/** A called function may be written in any language, so it is healthy if its port accepts connections. */
+const probeOf = (delivery: "pull" | "webhook", path: string) =>
+  delivery === "pull" ? { httpGet: { path, port: "http" } } : { tcpSocket: { port: "http" } };
+
+/** The probes of a function's container: a Pod of it is Ready when it can take keys, or calls. */
+export const probesOf = (delivery: "pull" | "webhook"): FunctionPodOptions["probes"] => ({
+  readiness: { ...probeOf(delivery, "/readyz"), periodSeconds: 1, timeoutSeconds: 3 },
+  liveness: { ...probeOf(delivery, "/healthz"), periodSeconds: 10, failureThreshold: 6 },
+});
 
 const metricsAuth = "DROVER_METRICS_AUTH";
 
