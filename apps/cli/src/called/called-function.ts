@@ -48,6 +48,8 @@ export interface LocalCalls {
   readonly secrets: readonly string[];
   /** Names the command in `ce-source`. */
   readonly source: string;
+  /** Sends the calls, if the URL has no address that can be connected to. */
+  readonly post?: CallResources["post"];
 }
 
 /** The resources for calls of a function at a URL, instead of where it is deployed. */
@@ -56,10 +58,11 @@ export function localCalls({
   url,
   secrets,
   source,
+  post,
 }: LocalCalls): Pick<Parameters<typeof openCalledFunction>[0], "calling" | "targetAt"> {
   const targetAt = (path: string) => async () => {
     const target = withPath(url, path);
-    return { url: target, address: await addressOf(target) };
+    return { url: target, address: post === undefined ? await addressOf(target) : "" };
   };
   const calling: CallResources = {
     fn,
@@ -74,6 +77,7 @@ export function localCalls({
       Infinity,
     ),
     target: targetAt("/"),
+    ...(post && { post }),
   };
   return { calling, targetAt };
 }

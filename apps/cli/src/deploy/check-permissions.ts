@@ -33,8 +33,7 @@ export async function checkPermissions(
   { metadata, spec }: FunctionManifest,
   { namespace, asker }: { readonly namespace: string; readonly asker: CurrentUser },
 ): Promise<void> {
-  const needed = neededAccess(spec, namespace);
-  const missing = await Array.fromAsync(deniedAccesses(needed, (access) => isAllowed(client, access)));
+  const missing = await missingAccess(client, neededAccess(spec, namespace));
   if (missing.length === 0) return;
   throw new CommandError(
     `${metadata.name} asks for permissions that you, ${asker.username}, do not have:\n` +
@@ -42,6 +41,10 @@ export async function checkPermissions(
       "Get these permissions, let a user with them deploy it, or let the function ask for less.",
   );
 }
+
+/** The accesses in `needed` that the current user does not have. */
+export const missingAccess = (client: KubeClient, needed: readonly Access[]): Promise<readonly Access[]> =>
+  Array.fromAsync(deniedAccesses(needed, (access) => isAllowed(client, access)));
 
 async function isAllowed(client: KubeClient, access: Access): Promise<boolean> {
   const resourceAttributes = resourceAttributesOf(access);

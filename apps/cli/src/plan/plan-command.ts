@@ -3,12 +3,15 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
 import { functionModule, loadFunction } from "../generate/load-function.ts";
+import { span } from "../span-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   file: z.string().optional(),
   all: z.boolean().default(false),
   module: z.string(),
   url: z.string().optional(),
+  image: z.string().optional(),
+  wait: z.number(),
   dir: z.string(),
   secretFile: z.string().optional(),
   output: z.enum(["text", "json"]),
@@ -22,7 +25,8 @@ export const planCommand = (): Command =>
     .summary("show what a function would do to objects, without doing it")
     .description(
       "Show what the next run of a function would do to an object, without doing it. The function's code runs here, with\n" +
-        "your permissions; the API server tries every write without storing it. Run it in the function's folder.\n" +
+        "your permissions, or in a Pod without any; the API server tries every write without storing it. Run it in the\n" +
+        "function's folder.\n" +
         "Exit code: 0 if nothing would change, 2 if something would, 1 if a run would fail, and for errors.",
     )
     .argument("[kind]", "such as website, or website/NAME")
@@ -34,29 +38,34 @@ export const planCommand = (): Command =>
       "--url <url>",
       "call the function that runs there, such as http://localhost:8080/, instead of the module",
     )
+    .addOption(
+      new Option(
+        "--image <image>",
+        "run this image in a Pod for as long as the plan takes, instead of the module",
+      ).conflicts(["url", "secretFile", "module"]),
+    )
+    .addOption(
+      new Option("--wait <time>", "with --image: how long the Pod may take until it is Ready")
+        .argParser(span)
+        .default(300_000, "5m"),
+    )
     .option("--secret-file <file>", "with --url: the file with the secret that it verifies")
-    .option("--dir <folder>", "with --url: the folder with its ReconcileFunction", "deploy")
+    .option("--dir <folder>", "with --url and --image: the folder with its ReconcileFunction", "deploy")
     .addOption(new Option("-o, --output <form>", "output format").choices(["text", "json"]).default("text"))
     .allowExcessArguments(false)
     .action(async (first: string | undefined, second: string | undefined, given: unknown) => {
-      const { output, file, all, module, url, dir, secretFile, ...options } = optionsSchema.parse(given);
-      const [{ plannedCalls }, { plannedObjects }, { planObjects }, { printPlans }] = await Promise.all([
-        import("./planned-calls.ts"),
-        import("./planned-objects.ts"),
-        import("./plan-objects.ts"),
-        import("./print-plans.ts"),
-      ]);
-      const loaded = url === undefined ? await loadFunction(resolve(module)) : undefined;
-      const result = await withCluster(options, async ({ client, namespace }) => {
-        const called =
-          url === undefined
-            ? undefined
-            : await plannedCalls({ url, folder: dir, secretFile, client, namespace });
-        const controller = loaded?.controller ?? called?.().settings;
-        if (controller === undefined) throw new Error("There is neither a module nor a URL.");
-        const cluster = { controller, called, client, namespace, onlyIn: options.namespace };
-        const objects = await plannedObjects(cluster, { words: [first, second], file, all });
-        return printPlans(planObjects(cluster, objects), { output, isSummarized: all });
-      });
+      const { output, file, all, module, url, image, wait, dir, secretFile, ...options } =
+        optionsSchema.parse(given);
+      const { runPlan } = await import("./run-plan.ts");
+      const code =
+        image !== undefined
+          ? { image, wait }
+          : url !== undefined
+            ? { url, secretFile }
+            : { loaded: await loadFunction(resolve(module)) };
+      const selection = { words: [first, second], file, all } as const;
+      const result = await withCluster(options, (cluster) =>
+        runPlan({ ...cluster, onlyIn: options.namespace, selection, code, folder: dir, output }),
+      );
       process.exitCode = exitCodes[result];
     });

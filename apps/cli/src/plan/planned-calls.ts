@@ -1,19 +1,31 @@
-import { openCalledFunction } from "@drover/calls";
+import { openCalledFunction, type WebhookFunction } from "@drover/calls";
 import { objectKey, ReconcileFunction } from "@drover/controller";
 import { isApiError, type KubeClient, refOf } from "@drover/kube";
-import { calledIn, callSecrets, localCalls, parsedUrl, webhookFunction } from "../called/called-function.ts";
+import {
+  calledIn,
+  callSecrets,
+  type LocalCalls,
+  localCalls,
+  parsedUrl,
+  webhookFunction,
+} from "../called/called-function.ts";
+import type { FunctionManifest } from "../deploy/read-manifests.ts";
 import type { PlanOptions } from "./plan-object.ts";
 
-export interface PlannedCallsOptions {
-  /** Where the function runs. */
-  readonly url: string;
-  /** The folder with its ReconcileFunction. */
+/** Where the ReconcileFunction of a planned function is. */
+export interface PlannedFunctionOptions {
+  /** The folder with its manifest. */
   readonly folder: string;
-  /** The file with the secret that it shares with the gateway. */
-  readonly secretFile: string | undefined;
   readonly client: KubeClient;
   /** The namespace of a ReconcileFunction that names none. */
   readonly namespace: string;
+}
+
+export interface PlannedCallsOptions extends PlannedFunctionOptions {
+  /** Where the function runs. */
+  readonly url: string;
+  /** The file with the secret that it shares with the gateway. */
+  readonly secretFile: string | undefined;
 }
 
 /** A function that is called over HTTP, for plans: it is called where it runs now, and not where it is deployed. */
@@ -21,22 +33,39 @@ export type PlannedCalls = NonNullable<PlanOptions["called"]>;
 
 /** @throws CommandError if there is no such function, or it cannot be called. */
 export async function plannedCalls({
-  url: text,
-  folder,
+  url,
   secretFile,
-  client,
-  namespace,
+  ...options
 }: PlannedCallsOptions): Promise<PlannedCalls> {
-  const url = parsedUrl(text);
-  const { manifest } = calledIn(folder);
-  const name = { name: manifest.metadata.name, namespace: manifest.metadata.namespace ?? namespace };
-  const uid = (await deployedUid(client, name)) ?? "planned";
-  const fn = webhookFunction(manifest, { ...name, uid });
-  const calls = localCalls({ fn, url, secrets: callSecrets(fn, secretFile), source: "/drover/plan" });
-  return (onChildren) => openCalledFunction({ ...calls, ...(onChildren && { onChildren }) });
+  const { fn } = await plannedFunction(options);
+  return callsOf({ fn, url: parsedUrl(url), secrets: callSecrets(fn, secretFile) });
 }
 
-/** The uid by which a deployed function knows its calls. */
+export const callsOf = (options: Omit<LocalCalls, "source">): PlannedCalls => {
+  const calls = localCalls({ ...options, source: "/drover/plan" });
+  return (onChildren) => openCalledFunction({ ...calls, ...(onChildren && { onChildren }) });
+};
+
+/** A function that is called over HTTP, as the manifest in a folder declares it. */
+export interface PlannedFunction {
+  readonly fn: WebhookFunction;
+  readonly spec: FunctionManifest["spec"];
+  /** Its uid is that of the deployed function, by which that knows its calls. */
+  readonly identity: { readonly namespace: string; readonly name: string; readonly uid: string };
+}
+
+/** @throws CommandError if there is no such function, or it cannot be called. */
+export async function plannedFunction({
+  folder,
+  client,
+  namespace,
+}: PlannedFunctionOptions): Promise<PlannedFunction> {
+  const { manifest } = calledIn(folder);
+  const name = { name: manifest.metadata.name, namespace: manifest.metadata.namespace ?? namespace };
+  const identity = { ...name, uid: (await deployedUid(client, name)) ?? "planned" };
+  return { fn: webhookFunction(manifest, identity), spec: manifest.spec, identity };
+}
+
 async function deployedUid(
   client: KubeClient,
   name: { readonly name: string; readonly namespace: string },

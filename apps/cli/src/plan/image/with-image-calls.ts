@@ -1,0 +1,93 @@
+import { type CallResources, NoReplyError } from "@drover/calls";
+import {
+  type Controller,
+  defaultRunSettings,
+  messageOf,
+  type ObjectKey,
+  oneLine,
+  parseDuration,
+  portOf,
+  splitObjectKey,
+} from "@drover/controller";
+import { builtin, type KubeClient } from "@drover/kube";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  callsOf,
+  type PlannedCalls,
+  plannedFunction,
+  type PlannedFunctionOptions,
+} from "../planned-calls.ts";
+import { podState } from "./pod-state.ts";
+import { type PlanPod, pollInterval, type RunningPodOptions, withPlanPod } from "./with-plan-pod.ts";
+
+export type ImageCallsOptions = PlannedFunctionOptions & Pick<RunningPodOptions, "image" | "wait">;
+
+interface Steps<P, T> {
+  /** Called before anything is made. @param settings the function's, without its code. */
+  readonly prepare: (settings: Controller) => Promise<P>;
+  /** @param signal aborted when the calls cannot be made any more. */
+  readonly use: (calls: PlannedCalls, prepared: P, signal: AbortSignal) => Promise<T>;
+}
+
+/**
+ * Calls a function that runs with the code of an image, in a Pod that is deleted afterwards.
+ *
+ * @throws CommandError as `withPlanPod` does, or if the function cannot be called.
+ */
+export async function withImageCalls<P, T>(
+  { image, wait, ...options }: ImageCallsOptions,
+  { prepare, use }: Steps<P, T>,
+): Promise<T> {
+  const { client } = options;
+  const { fn, spec, identity } = await plannedFunction(options);
+  const port = portOf(spec.container ?? {});
+  const timeout = parseDuration(spec.timeout ?? defaultRunSettings.timeout);
+  const calls = { fn, url: new URL(`http://pod:${port}/`) };
+  const prepared = await prepare(callsOf({ ...calls, secrets: [] })().settings);
+  return withPlanPod({ client, spec, identity, image, wait }, (pod) => {
+    const post = postToPod(client, { pod, port, timeout });
+    return use(callsOf({ ...calls, secrets: [pod.secret], post }), prepared, pod.signal);
+  });
+}
+
+interface PostedPod {
+  readonly pod: PlanPod;
+  readonly port: number;
+  /** ms. */
+  readonly timeout: number;
+}
+
+const postToPod =
+  (client: KubeClient, { pod: { key }, port, timeout }: PostedPod): NonNullable<CallResources["post"]> =>
+  async ({ target, headers, body, most, signal }) => {
+    const call = { port, path: target.url.pathname, headers, body, limit: most, timeout, signal };
+    const reply = await client.callPod(key, call).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw new NoReplyError(messageOf(error));
+    });
+    if (reply.headers["webhook-signature"] !== undefined || !ofApiServer.includes(reply.status)) return reply;
+    throw new NoReplyError(await refusalOf(client, key, { port, status: reply.status }));
+  };
+
+/** The statuses of the API server's own answers, if it may not or cannot forward a call. */
+const ofApiServer: readonly number[] = [403, 404, 502, 503, 504];
+
+const mostReads = 8;
+
+async function refusalOf(
+  client: KubeClient,
+  key: ObjectKey,
+  { port, status }: { readonly port: number; readonly status: number },
+): Promise<string> {
+  // The kubelet reports the end of a process a moment later.
+  for (let reads = 0; reads < mostReads; reads++) {
+    const { isOver, why } = podState(await client.get(builtin.pod, key));
+    if (isOver) return oneLine(`its Pod has ended: ${why}`);
+    await delay(pollInterval);
+  }
+  const remedy =
+    status === 403
+      ? `You need the permission to create pods/proxy in namespace ${splitObjectKey(key).namespace}`
+      : `The API server must be able to connect to the Pod ${key} at port ${port}`;
+  return `HTTP ${status} came in place of its answer. ${remedy}`;
+}

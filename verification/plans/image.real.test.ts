@@ -1,0 +1,477 @@
+// `drover plan --image` on a real API server, with a node that runs Pods as processes. What there is before, meanwhile and after
+// is read with kubectl, and by the program in the Pod.
+import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
+import { connect, installCrd, type KubeClient } from "@drover/kube";
+import { type LocalNode, startNode } from "@drover/process-kubelet";
+import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { stringify } from "yaml";
+import { z } from "zod";
+import { configMaps, Cup, cups } from "../../apps/cli/src/testing/cups.fixture.ts";
+import { type CommandResult, spawnDrover } from "../../apps/cli/src/testing/run-command.ts";
+import { functionObjects } from "../../apps/deployer/src/objects/function-objects.ts";
+import { observePods } from "../../apps/deployer/src/pods/observe-pods.ts";
+import { cupSpec, environment } from "../../apps/deployer/src/testing/cups.ts";
+import { folderOfFile } from "../../packages/testing/src/folder.fixture.ts";
+import { root } from "../harness/repository-files.ts";
+
+/** An address that a kube-apiserver connects to: it refuses those of loopback. */
+const podAddress = Object.values(networkInterfaces())
+  .flatMap((addresses = []) => addresses)
+  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+
+const image = (version: string) => ({
+  command: [process.execPath, join(root, "verification/plans/cups-in-image.ts")],
+  env: { VERSION: version, NODE_NO_WARNINGS: "1" },
+});
+const shell = (script: string) => ({ command: ["/bin/sh", "-c", script] });
+const images = {
+  "cups:1": image("one"),
+  "cups:2": image("two"),
+  "fails:1": shell("exit 3"),
+  "deaf:1": shell("exec sleep 1000"),
+};
+
+const folder = folderOfFile();
+let cluster: RealCluster;
+let node: LocalNode;
+let admin: KubeClient;
+/** The kubeconfig of a user without permissions, with a client certificate. */
+let planner: string;
+
+describe.skipIf(podAddress === undefined)("drover plan --image", () => {
+  // A signature is valid for five minutes.
+  beforeEach(() => vi.stubEnv("LOCAL_CLOCKS", undefined));
+  beforeAll(async () => {
+    cluster = await startRealCluster();
+    admin = await connect({ kubeconfig: cluster.kubeconfig });
+    await installCrd(admin, { ...customResourceDefinition(Cup) });
+    await installCrd(admin, { ...customResourceDefinition(ReconcileFunction) });
+    planner = await cluster.kubeconfigFor({ user: "planner" });
+    const { kubeconfig } = cluster;
+    node = await startNode({
+      kubeconfig,
+      name: "node",
+      images,
+      folder,
+      probePeriod: 200,
+      ...(podAddress !== undefined && { podAddress }),
+    });
+  }, 900_000);
+  afterAll(async () => {
+    await node.stop();
+    await admin.close();
+    await cluster.stop();
+  });
+
+  it("plans as --url does, and leaves nothing behind", async () => {
+    const world = await openWorld();
+    const before = world.objects();
+    const { code, stdout, stderr } = await world.plan("cups:1");
+    expect(stdout).toContain(`
+  + ConfigMap ${world.namespace}/a would be created
+      + metadata.ownerReferences["Cup a"]: "controller"
+      + data.tea: "green"
+      + data.version: "one"
+`);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^The Pod \S+\/cups-plan-[0-9a-f]{8} starts with cups:1\.\n$/);
+    expect(world.objects()).toEqual(before);
+    expect(await world.planAtUrl()).toEqual({ code, stdout, stderr: "" });
+    expect((await world.plan("cups:2")).stdout).toBe(stdout.replace('"one"', '"two"'));
+    expect(world.objects()).toEqual(before);
+  });
+
+  it("shows the program no credentials, and a secret that is used once", async () => {
+    const world = await openWorld();
+    const uid = world.register();
+    await world.plan("cups:1");
+    const seen = world.seen();
+    expect(Object.keys(seen.env).sort()).toEqual([
+      ...["DROVER_HTTP_HOST", "DROVER_HTTP_PORT", "DROVER_STOP_GRACE", "DROVER_WEBHOOK_AUDIENCE"],
+      ...[
+        "DROVER_WEBHOOK_SECRETS",
+        "DROVER_WEBHOOK_UID",
+        "HOSTNAME",
+        "NODE_NO_WARNINGS",
+        "PATH",
+        "PWD",
+        "SEEN",
+        "VERSION",
+      ],
+    ]);
+    expect(seen.env).toMatchObject({
+      DROVER_WEBHOOK_AUDIENCE: `${world.namespace}/cups`,
+      DROVER_WEBHOOK_UID: uid,
+    });
+    expect(seen.files.filter((file) => !file.startsWith(".."))).toEqual(["current"]);
+    expect(Object.keys(seen.headers)).not.toContain("authorization");
+    expect([seen.method, seen.url]).toEqual(["POST", "/"]);
+    await world.plan("cups:1");
+    expect(world.seen().secret).toMatch(/^whsec_/);
+    expect(world.seen().secret).not.toBe(seen.secret);
+  });
+
+  it("runs a Pod that neither Service, scaler nor deployer counts, and that may connect to nothing", async () => {
+    const world = await openWorld({ tea: "silent" });
+    const running = world.start("cups:1");
+    await world.called();
+    const [pod, ...others] = world.pods();
+    expect(others).toEqual([]);
+    const fn = { name: "cups", namespace: world.namespace, uid: world.register() };
+    const spec = cupSpec({ container: { image: "cups:1" }, delivery: "webhook" });
+    const selectors = functionObjects(fn, spec, environment).flatMap(({ object }) => selectorsIn(object));
+    expect(selectors).toHaveLength(2);
+    for (const labels of selectors) expect(world.pods(labels)).toEqual([]);
+    expect(await observePods(admin, fn, new AbortController().signal)).toEqual([]);
+    expect(pod?.spec).toMatchObject({
+      automountServiceAccountToken: false,
+      serviceAccountName: "default",
+      restartPolicy: "Never",
+      activeDeadlineSeconds: 600,
+      terminationGracePeriodSeconds: 1,
+    });
+    const { volumes } = z.looseObject({ volumes: z.array(z.looseObject({})) }).parse(pod?.spec);
+    expect(volumes.flatMap((volume) => Object.keys(volume))).toEqual(["name", "downwardAPI"].sort());
+    const [policy] = world.list("networkpolicies");
+    expect(policy).toMatchObject({
+      metadata: { ownerReferences: [{ kind: "Pod", uid: pod?.metadata.uid }] },
+      spec: { policyTypes: ["Ingress", "Egress"], ingress: [{ ports: [{ port: world.port }] }] },
+    });
+    expect(policy?.spec).not.toHaveProperty("egress");
+    const { podSelector } = z.looseObject({ podSelector: selectorSchema }).parse(policy?.spec);
+    expect(world.pods(podSelector.matchLabels).map(({ metadata }) => metadata.name)).toEqual([
+      pod?.metadata.name,
+    ]);
+    running.kill("SIGTERM");
+    await once(running, "close");
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("deletes the Pod before it ends by %s", async (signal, code) => {
+    const world = await openWorld({ tea: "silent" });
+    const before = world.objects();
+    const running = world.start("cups:1");
+    await world.called();
+    running.kill(signal);
+    expect(await once(running, "close")).toEqual([code, null]);
+    expect(world.objects()).toEqual(before);
+  });
+
+  it("deletes the Pod if it is asked to end before the Pod is Ready", async () => {
+    const world = await openWorld();
+    const before = world.objects();
+    const running = world.start("deaf:1");
+    await expect.poll(() => world.pods()).toHaveLength(1);
+    running.kill("SIGINT");
+    expect(await once(running, "close")).toEqual([130, null]);
+    expect(world.objects()).toEqual(before);
+  });
+
+  it.each([
+    ["absent:1", /does not start: ImagePullBackOff: /],
+    ["fails:1", /does not start: Error: its container ended with exit code 3/],
+    ["deaf:1", /is not Ready within 3s \(--wait\): it accepts no connection at its port/],
+  ])("explains why %s does not start", async (name, problem) => {
+    const world = await openWorld();
+    const before = world.objects();
+    const { code, stderr, stdout } = await world.plan(name, "--wait", "3s");
+    expect(stderr).toMatch(problem);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(world.objects()).toEqual(before);
+  });
+
+  it("names the rules that the user lacks, and makes nothing", async () => {
+    const world = await openWorld({
+      rules: [cupRules, { apiGroups: [""], resources: ["pods"], verbs: ["get", "create"] }],
+    });
+    const before = world.objects();
+    const { code, stderr } = await world.plan("cups:1");
+    expect(stderr)
+      .toBe(`error: --image runs the image in a Pod of the namespace ${world.namespace}, and calls it. You may not:
+  - delete pods in namespace ${world.namespace}
+  - create pods/proxy in namespace ${world.namespace}
+Ask for a Role in this namespace with these rules:
+- {"apiGroups":[""],"resources":["pods"],"verbs":["delete"]}
+- {"apiGroups":[""],"resources":["pods/proxy"],"verbs":["create"]}
+Or run the function yourself, and give its URL: --url URL
+`);
+    expect(code).toBe(1);
+    expect(world.objects()).toEqual(before);
+  });
+
+  it("plans without a NetworkPolicy if the user may make none, and says so", async () => {
+    const world = await openWorld({ rules: [cupRules, podRules, proxyRules], tea: "silent" });
+    const running = world.start("cups:1");
+    const printed = collected(running.stderr);
+    await world.called();
+    expect(world.list("networkpolicies")).toEqual([]);
+    running.kill("SIGTERM");
+    await once(running, "close");
+    expect(printed()).toContain(
+      `You may not create, patch and delete networkpolicies in namespace ${world.namespace}`,
+    );
+    expect(world.pods()).toEqual([]);
+  });
+
+  it("runs its Pod where only restricted ones are admitted", async () => {
+    const world = await openWorld({ labels: { "pod-security.kubernetes.io/enforce": "restricted" } });
+    const { code, stdout } = await world.plan("cups:1");
+    expect([code, stdout]).toEqual([2, expect.stringContaining('+ data.version: "one"')]);
+  });
+
+  it("deletes what a plan left that was killed", async () => {
+    const world = await openWorld({ tea: "silent" });
+    const running = world.start("cups:1");
+    await world.called();
+    running.kill("SIGKILL");
+    await once(running, "close");
+    const [left] = world.pods();
+    // As the kubelet does after activeDeadlineSeconds.
+    const status = JSON.stringify({ status: { phase: "Failed", reason: "DeadlineExceeded" } });
+    const target = ["pod", left?.metadata.name ?? "", "-n", world.namespace];
+    kubectl("patch", ...target, "--subresource=status", "--type=merge", "-p", status);
+    world.write({ tea: "green" });
+    await world.plan("cups:1");
+    // No garbage collector runs here. It deletes the policy with the Pod that owns it.
+    kubectl("delete", "networkpolicy", left?.metadata.name ?? "", "-n", world.namespace);
+    expect(world.objects().map(([kind]) => kind)).toEqual(["cups"]);
+  });
+
+  it.each([
+    ["unsigned", "HTTP 200, is not signed"],
+    ["redirect", "answered 307, a redirect, which is not followed"],
+    ["huge", "more than 1048576 bytes"],
+    ["forbidden", "HTTP 403 came in place of its answer. You need the permission to create pods/proxy"],
+    ["escapes", "The function failed: [2J done"],
+    ["exits", "its Pod has ended: Error: its container ended with exit code 7"],
+  ])(
+    "takes an answer that is %s for a failure, and writes none of it to the terminal",
+    async (tea, problem) => {
+      const world = await openWorld({ tea });
+      const before = world.objects();
+      const { code, stdout, stderr } = await world.plan("cups:1");
+      expect(stdout).toContain("The run would fail: ");
+      expect(stdout).toContain(problem);
+      expect(code).toBe(1);
+      expect(stdout + stderr).not.toMatch(/hunter2|[\u001b\u202e]/);
+      expect(world.objects()).toEqual(before);
+    },
+  );
+
+  it("explains that the API server does not forward calls", async () => {
+    const world = await openWorld();
+    const message = "no route";
+    const proxy = await startFaultProxy({
+      upstream: { kubeconfig: cluster.kubeconfig },
+      decider: noFaults,
+      authorize: ({ path }) =>
+        path.endsWith("/proxy/") ? { kind: "Status", apiVersion: "v1", code: 403, message } : undefined,
+    });
+    onTestFinished(() => proxy.close());
+    const kubeconfig = join(world.cwd, "proxied");
+    writeFileSync(kubeconfig, proxy.kubeconfig());
+    const { stdout } = await world.plan("cups:1", "--kubeconfig", kubeconfig);
+    expect(stdout).toContain("The run would fail: The function at pod:");
+    expect(stdout).toContain(`You need the permission to create pods/proxy in namespace ${world.namespace}`);
+    expect(world.pods()).toEqual([]);
+  });
+
+  it("refuses options that contradict each other, and a container that sets Drover's variables", async () => {
+    const world = await openWorld({ env: [{ name: "DROVER_WEBHOOK_UID", value: "x" }] });
+    expect((await world.plan("cups:1", "--url", "http://localhost/")).stderr).toContain(
+      "cannot be used with option",
+    );
+    expect((await world.plan("cups:1")).stderr).toContain(
+      "spec.container.env: DROVER_WEBHOOK_UID is set by Drover",
+    );
+    expect(world.pods()).toEqual([]);
+  });
+});
+
+const podRules = { apiGroups: [""], resources: ["pods"], verbs: ["create", "get", "list", "delete"] };
+const proxyRules = { apiGroups: [""], resources: ["pods/proxy"], verbs: ["create"] };
+const policyRules = {
+  apiGroups: ["networking.k8s.io"],
+  resources: ["networkpolicies"],
+  verbs: ["create", "patch", "delete"],
+};
+/** What a plan needs that runs anywhere. */
+const cupRules = {
+  apiGroups: ["example.com", "", "drover.dev"],
+  resources: ["cups", "cups/status", "cups/finalizers", "configmaps", "events", "reconcilefunctions"],
+  verbs: ["get", "list", "create", "patch", "update", "delete"],
+};
+
+interface WorldOptions {
+  readonly tea?: string;
+  readonly rules?: readonly object[];
+  readonly labels?: object;
+  readonly env?: readonly object[];
+}
+
+const objectSchema = z.looseObject({
+  metadata: z.looseObject({ name: z.string(), uid: z.string(), resourceVersion: z.string() }),
+  spec: z.looseObject({}).optional(),
+});
+const listSchema = z.object({ items: z.array(objectSchema) });
+const selectorSchema = z.looseObject({ matchLabels: z.record(z.string(), z.string()) });
+const seenSchema = z.object({
+  env: z.record(z.string(), z.string()),
+  headers: z.record(z.string(), z.unknown()),
+  files: z.array(z.string()),
+  secret: z.string(),
+  method: z.string(),
+  url: z.string(),
+});
+
+const kubectl = (...args: readonly string[]): string => execFileSync(cluster.kubectl, args).toString();
+const apply = (...items: readonly object[]): string =>
+  execFileSync(cluster.kubectl, ["apply", "-f", "-"], {
+    input: JSON.stringify({ apiVersion: "v1", kind: "List", items }),
+  }).toString();
+
+let namespaces = 0;
+
+/** A namespace with a cup and a user, and a folder with the ReconcileFunction. */
+async function openWorld({
+  tea = "green",
+  rules = [cupRules, podRules, proxyRules, policyRules],
+  labels = {},
+  env = [],
+}: WorldOptions = {}) {
+  const namespace = `plan-${++namespaces}`;
+  const cwd = join(folder, namespace);
+  const seen = join(cwd, "seen.json");
+  const port = await freePort();
+  const write = (spec: object): void => {
+    apply({ apiVersion: Cup.apiVersion, kind: "Cup", metadata: { name: "a", namespace }, spec });
+  };
+  const container = { image: "cups:0", port, env: [{ name: "SEEN", value: seen }, ...env] };
+  const manifest = {
+    apiVersion: ReconcileFunction.apiVersion,
+    kind: ReconcileFunction.kind,
+    metadata: { name: "cups" },
+    spec: { for: cups, owns: [configMaps], delivery: "webhook", webhook: { composes: true }, container },
+  };
+  mkdirSync(join(cwd, "deploy"), { recursive: true });
+  writeFileSync(join(cwd, "deploy/function.yaml"), stringify(manifest));
+  const rbac = "rbac.authorization.k8s.io";
+  const metadata = { name: "plans", namespace };
+  apply(
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } },
+    { apiVersion: `${rbac}/v1`, kind: "Role", metadata, rules },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: "RoleBinding",
+      metadata,
+      roleRef: { apiGroup: rbac, kind: "Role", name: "plans" },
+      subjects: [{ apiGroup: rbac, kind: "User", name: "planner" }],
+    },
+  );
+  write({ tea });
+  const list = (kind: string, selector: Readonly<Record<string, string>> = {}) => {
+    const labelled = Object.entries(selector).map(([label, value]) => `${label}=${value}`);
+    return listSchema.parse(
+      JSON.parse(kubectl("get", kind, "-n", namespace, "-o", "json", "-l", labelled.join(","))),
+    ).items;
+  };
+  // RBAC is followed by a watch of the API server's.
+  const mayRead = () => kubectl("auth", "can-i", "get", "cups", "-n", namespace, "--as", "planner").trim();
+  await expect.poll(mayRead).toBe("yes");
+  const words = (name: string) => [
+    "plan",
+    "cup/a",
+    "-n",
+    namespace,
+    "--kubeconfig",
+    planner,
+    "--image",
+    name,
+  ];
+  return {
+    namespace,
+    cwd,
+    port,
+    write,
+    list,
+    pods: (selector?: Readonly<Record<string, string>>) => list("pods", selector),
+    /** The names and versions of all objects that a plan could leave behind or change. */
+    objects: () =>
+      ["pods", "networkpolicies", "secrets", "configmaps", "services", "serviceaccounts", "cups"].flatMap(
+        (kind) => list(kind).map(({ metadata: { name, resourceVersion } }) => [kind, name, resourceVersion]),
+      ),
+    seen: () => seenSchema.parse(JSON.parse(readFileSync(seen, "utf8"))),
+    /** Resolves when the function has got a call. */
+    called: () => expect.poll(() => existsSync(seen)).toBe(true),
+    /** Stores the ReconcileFunction, and returns its uid. */
+    register(): string {
+      apply({ ...manifest, metadata: { name: "cups", namespace } });
+      return kubectl("get", "reconcilefunction", "cups", "-n", namespace, "-o", "jsonpath={.metadata.uid}");
+    },
+    plan: (name: string, ...more: readonly string[]): Promise<CommandResult> =>
+      spawnDrover([...words(name), ...more], { cwd }),
+    /** Plans with the code of the image cups:1, which runs here. */
+    async planAtUrl(): Promise<CommandResult> {
+      const secrets = join(cwd, "secrets");
+      mkdirSync(secrets);
+      writeFileSync(join(secrets, "current"), `whsec_${Buffer.alloc(24, 1).toString("base64")}`);
+      const { command, env: variables } = images["cups:1"];
+      const [program = "", ...args] = command;
+      const running = spawn(program, args, {
+        env: {
+          ...variables,
+          SEEN: seen,
+          DROVER_HTTP_HOST: "127.0.0.1",
+          DROVER_HTTP_PORT: String(port),
+          DROVER_WEBHOOK_SECRETS: secrets,
+          DROVER_WEBHOOK_AUDIENCE: `${namespace}/cups`,
+          DROVER_WEBHOOK_UID: "planned",
+        },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await once(running.stdout, "data");
+      try {
+        const at = ["--url", `http://127.0.0.1:${port}/`, "--secret-file", join(secrets, "current")];
+        return await spawnDrover(["plan", "cup/a", "-n", namespace, "--kubeconfig", planner, ...at], { cwd });
+      } finally {
+        running.kill();
+      }
+    },
+    start: (name: string): ChildProcess =>
+      spawn(process.execPath, [join(root, "apps/cli/src/main.ts"), ...words(name)], { cwd }),
+  };
+}
+
+function selectorsIn(object: object): readonly Readonly<Record<string, string>>[] {
+  const { spec } = z.looseObject({ spec: z.looseObject({}).optional() }).parse(object);
+  const service = z.looseObject({ selector: z.record(z.string(), z.string()) }).safeParse(spec)
+    .data?.selector;
+  const policy = z.looseObject({ podSelector: selectorSchema }).safeParse(spec).data?.podSelector.matchLabels;
+  return [service, policy].filter((labels) => labels !== undefined);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, podAddress);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function collected(stream: ChildProcess["stderr"]): () => string {
+  let text = "";
+  stream?.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  return () => text;
+}
