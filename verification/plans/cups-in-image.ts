@@ -38,11 +38,23 @@ const hostile: Readonly<Record<string, (response: ServerResponse) => unknown>> =
   silent: () => undefined,
 };
 
+const configMapOf = (data: object) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "a" },
+  data,
+});
+
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { headers, url, method } = request;
   const body = await buffer(request);
   const files = filesBelow(secretsFolder);
   writeFileSync(env.SEEN, JSON.stringify({ env: process.env, files, headers, url, method, secret }));
+  if (headers["webhook-id"] === undefined) {
+    const { parent } = z.looseObject({ parent: callSchema }).parse(JSON.parse(body.toString()));
+    const data = { tea: parent.spec.tea, version: env.VERSION };
+    return void response.writeHead(200).end(JSON.stringify({ children: [configMapOf(data)] }));
+  }
   const { call } = receiveCall({
     headers: readSignatureHeaders((name) => [headers[name]].flat()[0]),
     body,
@@ -59,7 +71,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
       ? { outcome: "failed", message: "\u001b[2J\u202edone" }
       : {
           outcome: "composed",
-          children: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data }],
+          children: [configMapOf(data)],
           status: { filled: true },
         };
   const answer = JSON.stringify(result);

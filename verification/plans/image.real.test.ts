@@ -46,7 +46,7 @@ let admin: KubeClient;
 /** The kubeconfig of a user without permissions, with a client certificate. */
 let planner: string;
 
-describe.skipIf(podAddress === undefined)("drover plan --image", () => {
+describe.skipIf(podAddress === undefined)("drover plan --image", { timeout: 180_000 }, () => {
   // A signature is valid for five minutes.
   beforeEach(() => vi.stubEnv("LOCAL_CLOCKS", undefined));
   beforeAll(async () => {
@@ -87,6 +87,15 @@ describe.skipIf(podAddress === undefined)("drover plan --image", () => {
     expect(await world.planAtUrl()).toEqual({ code, stdout, stderr: "" });
     expect((await world.plan("cups:2")).stdout).toBe(stdout.replace('"one"', '"two"'));
     expect(world.objects()).toEqual(before);
+  });
+
+  it("calls hooks of Metacontroller at their paths", async () => {
+    const world = await openWorld({
+      webhook: { metacontroller: { controller: "Composite", sync: "/../sync" } },
+    });
+    const { code, stdout } = await world.plan("cups:1");
+    expect([code, stdout]).toEqual([2, expect.stringContaining('+ data.version: "one"')]);
+    expect(world.seen().url).toBe("/sync");
   });
 
   it("shows the program no credentials, and a secret that is used once", async () => {
@@ -131,6 +140,8 @@ describe.skipIf(podAddress === undefined)("drover plan --image", () => {
     expect(selectors).toHaveLength(2);
     for (const labels of selectors) expect(world.pods(labels)).toEqual([]);
     expect(await observePods(admin, fn, new AbortController().signal)).toEqual([]);
+    expect(pod?.metadata).toMatchObject({ labels: { "drover.dev/plan": "cups" } });
+    expect(JSON.stringify(pod?.metadata)).not.toMatch(/azure|vault|drover.dev\/function/);
     expect(pod?.spec).toMatchObject({
       automountServiceAccountToken: false,
       serviceAccountName: "default",
@@ -165,6 +176,15 @@ describe.skipIf(podAddress === undefined)("drover plan --image", () => {
     await world.called();
     running.kill(signal);
     expect(await once(running, "close")).toEqual([code, null]);
+    expect(world.objects()).toEqual(before);
+  });
+
+  it("deletes the Pod if nothing reads what it prints", async () => {
+    const world = await openWorld();
+    const before = world.objects();
+    const running = world.start("cups:1");
+    running.stdout?.destroy();
+    expect(await once(running, "close")).toEqual([141, null]);
     expect(world.objects()).toEqual(before);
   });
 
@@ -251,7 +271,7 @@ Or run the function yourself, and give its URL: --url URL
   it.each([
     ["unsigned", "HTTP 200, is not signed"],
     ["redirect", "answered 307, a redirect, which is not followed"],
-    ["huge", "more than 1048576 bytes"],
+    ["huge", "did not answer: its answer has more than 1048576 bytes"],
     ["forbidden", "HTTP 403 came in place of its answer. You need the permission to create pods/proxy"],
     ["escapes", "The function failed: [2J done"],
     ["exits", "its Pod has ended: Error: its container ended with exit code 7"],
@@ -318,6 +338,7 @@ interface WorldOptions {
   readonly rules?: readonly object[];
   readonly labels?: object;
   readonly env?: readonly object[];
+  readonly webhook?: object;
 }
 
 const objectSchema = z.looseObject({
@@ -349,6 +370,7 @@ async function openWorld({
   rules = [cupRules, podRules, proxyRules, policyRules],
   labels = {},
   env = [],
+  webhook = { composes: true },
 }: WorldOptions = {}) {
   const namespace = `plan-${++namespaces}`;
   const cwd = join(folder, namespace);
@@ -357,12 +379,19 @@ async function openWorld({
   const write = (spec: object): void => {
     apply({ apiVersion: Cup.apiVersion, kind: "Cup", metadata: { name: "a", namespace }, spec });
   };
-  const container = { image: "cups:0", port, env: [{ name: "SEEN", value: seen }, ...env] };
+  const container = {
+    image: "cups:0",
+    port,
+    env: [{ name: "SEEN", value: seen }, ...env],
+    // By which others add credentials.
+    labels: { "azure.workload.identity/use": "true" },
+    annotations: { "vault.hashicorp.com/agent-inject": "true" },
+  };
   const manifest = {
     apiVersion: ReconcileFunction.apiVersion,
     kind: ReconcileFunction.kind,
     metadata: { name: "cups" },
-    spec: { for: cups, owns: [configMaps], delivery: "webhook", webhook: { composes: true }, container },
+    spec: { for: cups, owns: [configMaps], delivery: "webhook", webhook, container },
   };
   mkdirSync(join(cwd, "deploy"), { recursive: true });
   writeFileSync(join(cwd, "deploy/function.yaml"), stringify(manifest));

@@ -24,6 +24,7 @@ export {
   type WriteGuard,
   type WriteOutcome,
 } from "./client/client.ts";
+export type { PodCall } from "./client/pod-requests.ts";
 export { connect } from "./client/connect.ts";
 export {
   type CredentialReader,
@@ -32,7 +33,14 @@ export {
   contextNamespace,
   openCredentials,
 } from "./credentials/credentials.ts";
-export { isApiError, type ApiErrorKind, ApiError, ConnectionError, WriteRefusedError } from "./errors.ts";
+export {
+  isApiError,
+  type ApiErrorKind,
+  ApiError,
+  ConnectionError,
+  MalformedReplyError,
+  WriteRefusedError,
+} from "./errors.ts";
 export { eventRecorder } from "./events/event-recorder.ts";
 export type { DryRunWrite } from "./dry-run/dry-run-log.ts";
 export { type DryRun, openDryRun } from "./dry-run/open-dry-run.ts";

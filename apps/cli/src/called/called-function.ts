@@ -27,7 +27,8 @@ export function calledIn(folder: string): CalledManifests {
   const [manifest] = called;
   if (manifest !== undefined && called.length === 1) return { manifest, crds };
   throw new CommandError(
-    `${folder} has ${called.length} ReconcileFunctions with delivery: webhook. Name a folder with one: --dir FOLDER`,
+    `${folder} has ${called.length} ReconcileFunctions with delivery: webhook; others cannot be called. Name a folder with ` +
+      "one: --dir FOLDER",
   );
 }
 

@@ -3,6 +3,8 @@ import { constants } from "node:os";
 /** Signals that ask the command to end. */
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+const outputs = [process.stdout, process.stderr] as const;
+
 interface Steps<T> {
   /** Awaited also if a signal comes. */
   readonly open: () => Promise<void>;
@@ -12,7 +14,10 @@ interface Steps<T> {
   readonly close: () => Promise<void>;
 }
 
-/** Closes what it has opened, also if the process is asked to end. A second signal ends it at once. */
+/**
+ * Closes what it has opened, also if the process is asked to end, or if nothing reads its output any more. A second
+ * signal ends it at once.
+ */
 export async function untilSignal<T>({ open, use, close }: Steps<T>): Promise<T> {
   const stopping = new AbortController();
   const stopped = Promise.withResolvers<never>();
@@ -24,13 +29,17 @@ export async function untilSignal<T>({ open, use, close }: Steps<T>): Promise<T>
     stopping.abort(reason);
     stopped.reject(reason);
   };
+  // Node ignores the signal, and would end the process with this error.
+  const stopByPipe = (): void => stop("SIGPIPE");
   for (const name of endings) process.once(name, stop);
+  for (const output of outputs) output.on("error", stopByPipe);
   try {
     await open();
     return await Promise.race([stopped.promise, use(stopping.signal)]);
   } finally {
     await close();
     for (const name of endings) process.off(name, stop);
+    for (const output of outputs) output.off("error", stopByPipe);
     if (received !== undefined) process.exit(128 + constants.signals[received]);
   }
 }

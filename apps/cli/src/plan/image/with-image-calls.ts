@@ -9,7 +9,7 @@ import {
   portOf,
   splitObjectKey,
 } from "@drover/controller";
-import { builtin, type KubeClient } from "@drover/kube";
+import { builtin, type KubeClient, MalformedReplyError, type PodCall } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   callsOf,
@@ -18,7 +18,7 @@ import {
   type PlannedFunctionOptions,
 } from "../planned-calls.ts";
 import { podState } from "./pod-state.ts";
-import { type PlanPod, pollInterval, type RunningPodOptions, withPlanPod } from "./with-plan-pod.ts";
+import { pollInterval, type RunningPodOptions, withPlanPod } from "./with-plan-pod.ts";
 
 export type ImageCallsOptions = PlannedFunctionOptions & Pick<RunningPodOptions, "image" | "wait">;
 
@@ -44,26 +44,24 @@ export async function withImageCalls<P, T>(
   const timeout = parseDuration(spec.timeout ?? defaultRunSettings.timeout);
   const calls = { fn, url: new URL(`http://pod:${port}/`) };
   const prepared = await prepare(callsOf({ ...calls, secrets: [] })().settings);
-  return withPlanPod({ client, spec, identity, image, wait }, (pod) => {
-    const post = postToPod(client, { pod, port, timeout });
-    return use(callsOf({ ...calls, secrets: [pod.secret], post }), prepared, pod.signal);
+  return withPlanPod({ client, spec, identity, image, wait }, ({ key, secret, signal }) => {
+    const post = postToPod(client, key, { port, timeout });
+    return use(callsOf({ ...calls, secrets: [secret], post }), prepared, signal);
   });
 }
 
-interface PostedPod {
-  readonly pod: PlanPod;
-  readonly port: number;
-  /** ms. */
-  readonly timeout: number;
-}
-
 const postToPod =
-  (client: KubeClient, { pod: { key }, port, timeout }: PostedPod): NonNullable<CallResources["post"]> =>
+  (
+    client: KubeClient,
+    key: ObjectKey,
+    { port, timeout }: Pick<PodCall, "port" | "timeout">,
+  ): NonNullable<CallResources["post"]> =>
   async ({ target, headers, body, most, signal }) => {
     const call = { port, path: target.url.pathname, headers, body, limit: most, timeout, signal };
     const reply = await client.callPod(key, call).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw new NoReplyError(messageOf(error));
+      const isTooLarge = error instanceof MalformedReplyError;
+      throw new NoReplyError(isTooLarge ? `its answer has more than ${most} bytes` : messageOf(error));
     });
     if (reply.headers["webhook-signature"] !== undefined || !ofApiServer.includes(reply.status)) return reply;
     throw new NoReplyError(await refusalOf(client, key, { port, status: reply.status }));
