@@ -3,13 +3,12 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
 import { connect, installCrd, type KubeClient } from "@drover/kube";
 import { type LocalNode, startNode } from "@drover/process-kubelet";
-import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { type EgressProxy, type RealCluster, startEgressProxy, startRealCluster } from "@drover/real-cluster";
 import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { stringify } from "yaml";
@@ -22,10 +21,9 @@ import { cupSpec, environment } from "../../apps/deployer/src/testing/cups.ts";
 import { folderOfFile } from "../../packages/testing/src/folder.fixture.ts";
 import { root } from "../harness/repository-files.ts";
 
-/** An address that a kube-apiserver connects to: it refuses those of loopback. */
-const podAddress = Object.values(networkInterfaces())
-  .flatMap((addresses = []) => addresses)
-  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+/** The address in a pod's status, which a kube-apiserver connects to by the proxy, and the one of loopback that it has. */
+const published = (address: string): string => address.replace(/^127\./, "10.");
+const actual = (address: string): string => address.replace(/^10\./, "127.");
 
 const image = (version: string) => ({
   command: [process.execPath, join(root, "verification/plans/cups-in-image.ts")],
@@ -40,17 +38,19 @@ const images = {
 };
 
 const folder = folderOfFile();
+let egress: EgressProxy;
 let cluster: RealCluster;
 let node: LocalNode;
 let admin: KubeClient;
 /** The kubeconfig of a user without permissions, with a client certificate. */
 let planner: string;
 
-describe.skipIf(podAddress === undefined)("drover plan --image", { timeout: 180_000 }, () => {
+describe("drover plan --image", { timeout: 180_000 }, () => {
   // A signature is valid for five minutes.
   beforeEach(() => vi.stubEnv("LOCAL_CLOCKS", undefined));
   beforeAll(async () => {
-    cluster = await startRealCluster();
+    egress = await startEgressProxy(folder, actual);
+    cluster = await startRealCluster({ apiServerArgs: egress.apiServerArgs });
     admin = await connect({ kubeconfig: cluster.kubeconfig });
     await installCrd(admin, { ...customResourceDefinition(Cup) });
     await installCrd(admin, { ...customResourceDefinition(ReconcileFunction) });
@@ -62,13 +62,14 @@ describe.skipIf(podAddress === undefined)("drover plan --image", { timeout: 180_
       images,
       folder,
       probePeriod: 200,
-      ...(podAddress !== undefined && { podAddress }),
+      publishedAddress: published,
     });
   }, 900_000);
   afterAll(async () => {
     await node.stop();
     await admin.close();
     await cluster.stop();
+    egress.close();
   });
 
   it("plans as --url does, and leaves nothing behind", async () => {
@@ -491,7 +492,7 @@ function selectorsIn(object: object): readonly Readonly<Record<string, string>>[
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, podAddress);
+  const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   server.close();

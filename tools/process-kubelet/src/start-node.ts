@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { type Images, imagesOf } from "./images.ts";
 import { registerNode, reportNodeStatus } from "./node-object.ts";
 import { nodePods } from "./pods/node-pods.ts";
-import { podAddresses, randomRange, sharedAddress } from "./pods/pod-addresses.ts";
+import { podAddresses, randomRange } from "./pods/pod-addresses.ts";
 import type { BackOff } from "./containers/restart-delay.ts";
 import { serviceProxy } from "./services/service-proxy.ts";
 import { endpointsOf, portsOf, type ServicePort } from "./services/service.ts";
@@ -38,10 +38,10 @@ export interface NodeOptions {
    */
   readonly podCidr?: string;
   /**
-   * An address of this machine that all pods have, instead of one of loopback each: a kube-apiserver connects to no pod
-   * with an address of loopback. Pods then need different ports.
+   * The address in a pod's status, from the one of loopback that it has. A kube-apiserver connects to no pod with an
+   * address of loopback: the egress proxy of `@drover/real-cluster` leads it there. Default: the same.
    */
-  readonly podAddress?: string;
+  readonly publishedAddress?: (address: string) => string;
   /** Between the starts of a container that ends: default 100 ms, doubling to 10 s. */
   readonly backOff?: BackOff;
   /** The longest that probes wait between two tries, instead of a longer `periodSeconds`; at least 100. */
@@ -64,9 +64,13 @@ export interface LocalNode {
  */
 export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const { name, folder, env = {}, log = silentLog, signal, probePeriod } = options;
-  const { podCidr = randomRange(), podAddress, backOff = { first: 100, most: 10_000 } } = options;
+  const {
+    podCidr = randomRange(),
+    publishedAddress = (one: string) => one,
+    backOff = { first: 100, most: 10_000 },
+  } = options;
   const images = imagesOf(options.images);
-  const addresses = podAddress === undefined ? podAddresses(podCidr) : sharedAddress(podAddress);
+  const addresses = podAddresses(podCidr);
   const client = options.client ?? (await connect(kubeconfigOf(options)));
   // Its last user is dead: volumes of a killed node may have Secrets of pods that are gone by now.
   const volumes = join(folder, "volumes", name);
@@ -74,7 +78,8 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   await registerNode(client, name);
   const stopping = new AbortController();
   const common = { client, log, signal: stopping.signal, metadataOnly: false } as const;
-  const pods = nodePods({ ...common, name, images, addresses, folder, volumes, env, backOff, probePeriod });
+  const running = { name, images, addresses, publishedAddress, folder, volumes, env, backOff, probePeriod };
+  const pods = nodePods({ ...common, ...running });
   const proxy = serviceProxy({ endpoints: (port) => endpointsOf(port, pods.all()), log });
   const services = trackServices((ports) => proxy.serve(ports));
   const reflectors = [

@@ -17,6 +17,7 @@
 export { type AuditedRequest, type AuditLog, auditLog } from "./audit-log.ts";
 export { buildRealCluster, type BuildOptions, type Target } from "./build.ts";
 export { type ClientAccess, readKubeconfig } from "./client-files.ts";
+export { type EgressProxy, startEgressProxy } from "./egress-proxy.ts";
 export { delayAnnotation, fateAnnotation } from "./fake-nodes/stages.ts";
 export {
   type FakeNodeCluster,

@@ -12,13 +12,6 @@ export interface PodAddresses {
 /** A range that another node of this machine hardly has. */
 export const randomRange = (): string => `127.${randomInt(16, 250)}.${randomInt(0, 256)}.0/24`;
 
-/** One address for all pods, which therefore need different ports. */
-export const sharedAddress = (address: string): PodAddresses => ({
-  take: () => address,
-  reserve: (other) => other === address,
-  release: () => undefined,
-});
-
 const numberOf = (address: string): number =>
   address.split(".").reduce((number, part) => number * 256 + Number(part), 0);
 const addressOf = (number: number): string => [24, 16, 8, 0].map((by) => (number >>> by) & 255).join(".");

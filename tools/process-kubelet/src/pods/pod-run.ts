@@ -22,6 +22,7 @@ export interface PodRunOptions {
   readonly client: Pick<KubeClient, "get" | "patch" | "delete">;
   readonly images: ReadonlyMap<string, Image>;
   readonly addresses: PodAddresses;
+  readonly publishedAddress: (address: string) => string;
   /** For logs. */
   readonly folder: string;
   /** For volumes: a folder of each pod's own. */
@@ -115,7 +116,14 @@ function startContainers(
   const report = (): void => {
     if (runs.length === 0) return;
     const views = runs.map(({ view }) => view());
-    const status = podStatus({ pod, views, address, startTime, isTerminating: isLeaving(), before });
+    const status = podStatus({
+      pod,
+      views,
+      address: parts.publishedAddress(address),
+      startTime,
+      isTerminating: isLeaving(),
+      before,
+    });
     before = status.conditions;
     writeStatus(status);
   };

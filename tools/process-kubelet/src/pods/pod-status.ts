@@ -16,6 +16,7 @@ export type PodStatus = Readonly<Record<string, unknown>> & {
 export interface StatusInput {
   readonly pod: NodePod;
   readonly views: readonly ContainerView[];
+  /** As published. */
   readonly address: string;
   readonly startTime: string;
   /** Nothing of it will be started again, whatever its policy: it was deleted. */
