@@ -36,12 +36,20 @@ export interface Process<Settings extends ProcessSettings = ProcessSettings> {
   readonly closing: (name: string, close: () => Promise<void>) => void;
 }
 
-export interface ProcessOptions {
+export interface ProcessOptions<Settings extends ProcessSettings = ProcessSettings> {
   /**
    * If true, the process loads scripts into Redis, for itself and for functions, as bridges and deployers do. Default:
    * false.
    */
   readonly loadsScripts?: boolean;
+  /**
+   * Completes the settings, such as the password of Redis, before the process connects to Redis. The process serves HTTP
+   * already, and is not ready.
+   */
+  readonly complete?: (
+    settings: Settings,
+    process: Pick<Process, "client" | "log" | "stopping">,
+  ) => Promise<Settings>;
 }
 
 /**
@@ -54,7 +62,7 @@ export async function runProcess<Settings extends ProcessSettings>(
   name: string,
   read: () => Settings,
   main: (process: Process<Settings>) => void | Promise<void>,
-  { loadsScripts = false }: ProcessOptions = {},
+  { loadsScripts = false, complete = (settings) => Promise.resolve(settings) }: ProcessOptions<Settings> = {},
 ): Promise<void> {
   const opened: Closeable[] = [];
   let log = openLog({ process: name });
@@ -66,7 +74,7 @@ export async function runProcess<Settings extends ProcessSettings>(
     stop = stopOnSignals(log);
     const stopped = once(stop.signal, "abort").then(() => exitAfter(settings.stopGrace + closeTimeout, log));
     const failed = Promise.withResolvers<never>();
-    const base = await open({ name, settings, log, stopping: stop.signal, loadsScripts }, opened);
+    const base = await open({ name, settings, log, stopping: stop.signal, loadsScripts, complete }, opened);
     await Promise.race([main({ ...base.process, fail: failed.reject }), failed.promise]);
     base.started();
     await Promise.race([stopped, failed.promise]);
@@ -92,29 +100,22 @@ function exitAfter(span: Milliseconds, log: Logger): void {
   setTimeout(leave, span).unref();
 }
 
-interface OpenOptions<Settings> {
+interface OpenOptions<Settings extends ProcessSettings> extends Required<ProcessOptions<Settings>> {
   readonly name: string;
   readonly settings: Settings;
   readonly log: Logger;
   readonly stopping: AbortSignal;
-  readonly loadsScripts: boolean;
 }
 
 async function open<Settings extends ProcessSettings>(
-  { name, settings, log, stopping, loadsScripts }: OpenOptions<Settings>,
+  { name, settings: given, log, stopping, loadsScripts, complete }: OpenOptions<Settings>,
   opened: Closeable[],
 ): Promise<{ process: Omit<Process<Settings>, "fail">; started: () => void }> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
   const registry = openRegistry();
   const ready = new Map<string, ReadinessCheck>([["process", () => "is still starting"]]);
   const endpoints = new Map<string, JsonEndpoint>();
-  const {
-    kubeconfig = defaultKubeconfig(),
-    kubeContext: context,
-    redisUrl: url,
-    redisPasswordFile: password,
-    redisCaFile: ca,
-  } = settings;
+  const { kubeconfig = defaultKubeconfig(), kubeContext: context } = given;
   const client = await connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(context === undefined ? {} : { context }),
@@ -122,11 +123,13 @@ async function open<Settings extends ProcessSettings>(
     log,
   });
   closing("kube", () => client.close());
-  const { httpHost: host, httpPort: port, metricsAuth: auth = defaultMetricsAuth(host) } = settings;
+  const { httpHost: host, httpPort: port, metricsAuth: auth = defaultMetricsAuth(host) } = given;
   const access = auth === "kubernetes" ? kubernetesAuthorizer(client) : allowAll;
   const server = await serveProcess({ host, port, registry, ready, endpoints, access, log });
   closing("http", () => server.close());
   log.info({ url: server.url, auth }, "Serving /healthz, /readyz and /metrics");
+  const settings = await complete(given, { client, log, stopping });
+  const { redisUrl: url, redisPasswordFile: password, redisCaFile: ca } = settings;
   const redis = await connectRedis({
     url,
     ...(password === undefined ? {} : { password }),

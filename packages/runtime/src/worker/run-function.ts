@@ -52,7 +52,7 @@ const pingTimeout = 1_000;
  */
 export async function runFunction<Settings extends FunctionSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
-  options: ProcessOptions = {},
+  options: ProcessOptions<Settings> = {},
 ): Promise<void> {
   const serve = async (process: Process<Settings>): Promise<void> => {
     const { settings, stopping, registry } = process;
