@@ -66,8 +66,8 @@ export {
   authorAnnotations,
   authorOf,
   authorEpochName,
-  formatGroups,
 } from "./functions/authors.ts";
+export { annotationsOfAuthor, type CurrentUser, currentUser } from "./functions/current-author.ts";
 export {
   deniedAccesses,
   permitLabel,

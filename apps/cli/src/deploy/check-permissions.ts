@@ -1,25 +1,9 @@
 import { type Access, describeAccess, neededAccess, resourceAttributesOf } from "@drover/controller";
 import { builtin, isApiError, type KubeClient } from "@drover/kube";
-import { deniedAccesses } from "@drover/runtime";
+import { type CurrentUser, deniedAccesses } from "@drover/runtime";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import type { FunctionManifest } from "./read-manifests.ts";
-
-/** The user that runs the command, as the API server identifies it. */
-export interface CurrentUser {
-  readonly username: string;
-  readonly groups: readonly string[];
-}
-
-const askerSchema = z.looseObject({
-  userInfo: z.looseObject({ username: z.string(), groups: z.array(z.string()).default([]) }),
-});
-
-/** Returns the current user; undefined if the API server does not report it. */
-export async function currentUser(client: KubeClient): Promise<CurrentUser | undefined> {
-  const status = await reviewed(client, builtin.selfSubjectReview, {});
-  return status === undefined ? undefined : askerSchema.parse(status).userInfo;
-}
 
 const answerSchema = z.looseObject({ allowed: z.boolean() });
 

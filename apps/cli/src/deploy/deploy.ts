@@ -1,14 +1,6 @@
-import { type Milliseconds, objectKey, oneLine, ReconcileFunction } from "@drover/controller";
-import { authorAnnotations, AuthorEpoch, authorEpochName, formatGroups } from "@drover/runtime";
-import {
-  builtin,
-  isApiError,
-  keyOf,
-  type KubeClient,
-  type NewObject,
-  refOf,
-  waitEstablished,
-} from "@drover/kube";
+import { type Milliseconds, oneLine, ReconcileFunction } from "@drover/controller";
+import { annotationsOfAuthor, type CurrentUser, currentUser } from "@drover/runtime";
+import { builtin, keyOf, type KubeClient, type NewObject, refOf, waitEstablished } from "@drover/kube";
 import type { SelectedCluster } from "../cluster-options.ts";
 import { CommandError } from "../command-error.ts";
 import { explainNotServed } from "../deployed-functions.ts";
@@ -18,7 +10,7 @@ import { describeFindings, unlessForbidden } from "../doctor/finding.ts";
 import { conditionOf } from "../object-conditions.ts";
 import { shortDuration } from "../short-duration.ts";
 import { type ApplyResult, applyManifest } from "./apply-manifest.ts";
-import { type CurrentUser, currentUser, checkPermissions } from "./check-permissions.ts";
+import { checkPermissions } from "./check-permissions.ts";
 import { type FunctionManifest, readManifests } from "./read-manifests.ts";
 import { waitForRollout } from "./wait-for-rollout.ts";
 
@@ -123,30 +115,9 @@ async function applyFunction(
   manifest: PlacedManifest,
   asker: CurrentUser | undefined,
 ): Promise<ApplyResult> {
-  const author =
-    asker === undefined
-      ? {}
-      : {
-          [authorAnnotations.user]: asker.username,
-          [authorAnnotations.groups]: formatGroups(asker.groups),
-          ...(await epochNow(client)),
-        };
+  const author = await annotationsOfAuthor(client, asker);
   const options = { remembers: true, annotations: author };
   return applyManifest(client, ref, { ...manifest }, options).catch(explainNotServed);
-}
-
-/**
- * The annotation with the current author epoch. Empty if there is none or it may not be read: if the epoch is required,
- * the server's admission policy then rejects the write.
- */
-async function epochNow(client: KubeClient): Promise<Readonly<Record<string, string>>> {
-  const at = objectKey({ name: authorEpochName });
-  const object = await client.get(refOf(AuthorEpoch), at).catch((error: unknown) => {
-    if (isApiError(error, "Forbidden", "NotServed")) return undefined;
-    throw error;
-  });
-  const epoch = AuthorEpoch.spec.safeParse(object?.["spec"]).data?.epoch;
-  return epoch === undefined ? {} : { [authorAnnotations.epoch]: epoch };
 }
 
 async function reportRollout(
