@@ -45,6 +45,13 @@ const fields = functionSettings.extend({
   gatewayAccount: account("drover/gateway"),
   /** The ServiceAccount of KEDA's operator. It creates the tokens with which KEDA requests numbers of Pods. */
   kedaAccount: account("keda/keda-operator"),
+  /**
+   * `made`: this process makes the passwords and certificates of its Redis in its namespace, where they are absent, and
+   * renews them. `given`: they exist.
+   */
+  redisSecrets: nonSecret(z.enum(["given", "made"]).default("given")),
+  /** How often these are looked at. */
+  redisSecretsEvery: nonSecret(durationInMs.default(60_000)),
   /** How often permits are reviewed. A permission that its author loses is withdrawn within about 1.25 times this. */
   reviewEvery: nonSecret(durationInMs.default(20_000)),
   /** How often functions get new passwords and signing keys. */
@@ -59,9 +66,20 @@ const fields = functionSettings.extend({
  * The URL in a Pod's environment gets the Pod's user. A list of cluster nodes is not a URL that a user can be added to,
  * so it needs `functionsRedisUrl`, with one address.
  */
-const settings = fields.refine(
-  ({ redisUrl, functionsRedisUrl }) => functionsRedisUrl !== undefined || URL.canParse(redisUrl),
-  { path: ["functionsRedisUrl"] },
-);
+const settings = fields
+  .refine(({ redisUrl, functionsRedisUrl }) => functionsRedisUrl !== undefined || URL.canParse(redisUrl), {
+    path: ["functionsRedisUrl"],
+  })
+  .refine(
+    ({ redisSecrets, redisUrl, redisPasswordFile, redisCaFile }) =>
+      redisSecrets === "given" ||
+      (/^rediss:\/\/[^:@,]+@[^,?]+$/.test(redisUrl) && !redisPasswordFile && !redisCaFile),
+    {
+      path: ["redisSecrets"],
+      error:
+        "for made, give the URL of one server with TLS and a user, such as rediss://deployer@valkey.drover:6379, and " +
+        "neither a password nor DROVER_REDIS_PASSWORD_FILE nor DROVER_REDIS_CA_FILE",
+    },
+  );
 
 export const functionConfig = () => readSettings(settings, process.env);

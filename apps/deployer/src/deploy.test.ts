@@ -1,17 +1,14 @@
-import { defineController, reconcileFunctionOf } from "@drover/controller";
 import { expect, it } from "vitest";
 import { stringify } from "yaml";
 import { installedPolicies } from "./permits/author-policies.ts";
-import { watchedKinds } from "./watched-kinds.ts";
+import { deployerRegistration } from "./setup/register-deployer.ts";
 
 const header = "# Written from the code; see src/deploy.test.ts.\n";
 
 // Written from the code: `npx vitest run -u apps/deployer/src/deploy.test.ts`.
 it("deploy/function.yaml registers the controller of functions", async () => {
-  const controller = defineController({ ...watchedKinds, reconcile: () => Promise.resolve(undefined) });
-  const manifest = reconcileFunctionOf(controller);
-  const text = (of: object): string => header + stringify(of, { lineWidth: 110 });
-  await expect(text(manifest)).toMatchFileSnapshot("../deploy/function.yaml");
+  const text = header + stringify(deployerRegistration(), { lineWidth: 110 });
+  await expect(text).toMatchFileSnapshot("../deploy/function.yaml");
 });
 
 it("deploy/authors.yaml has the admission policies that name the author of a function", async () => {

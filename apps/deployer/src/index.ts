@@ -12,6 +12,8 @@
  * - `scaler.ts`: notices that another number of Pods is needed, and wakes the function's key; `wake-backoff.ts`: how
  *   often.
  * - `function-conditions.ts`: its conditions.
+ * - `setup/`: what an installation needs before the first run. `redis-secrets.ts`: certificates, passwords and users of
+ *   its Redis, `set-up-redis.ts`: how Redis gets them, `register-deployer.ts`: the deployer's own ReconcileFunction.
  * - `function-keys.ts`: deletes its keys in Redis with it; `sweep.ts`: deletes keys and users of functions that are
  *   gone.
  *

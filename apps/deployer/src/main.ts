@@ -9,6 +9,7 @@ import {
 import { type KubeClient, resourceNameOf, refOf } from "@drover/kube";
 import {
   keepPartLease,
+  type Process,
   runFunction,
   serveTenants,
   type Tenant,
@@ -24,6 +25,8 @@ import { accessReviews } from "./permits/access-reviews.ts";
 import { adoptBindings, installationOf } from "./objects/installation.ts";
 import { maintainEpoch, openAuthorGuards } from "./permits/author-guards.ts";
 import { permitRecords } from "./permits/permit-records.ts";
+import { keepRedisSetUp, type RedisSetupOptions, setUpRedis } from "./setup/set-up-redis.ts";
+import { registerDeployer } from "./setup/register-deployer.ts";
 import { reviewPermits } from "./permits/review-permits.ts";
 import type { DeployEnvironment } from "./pods/pod-template.ts";
 import { type Scaler, startScaler } from "./scaling/scaler.ts";
@@ -44,6 +47,7 @@ await runFunction(
     settings: functionConfig,
     controller: async (settings, process, identified) => {
       const { client, log, stopping, readiness, addEndpoint } = process;
+      keepSetUp(process);
       const { functionsRedisUrl: functionsUrl } = settings;
       const { namespace = settings.namespace } = settings.function ?? {};
       const tenants = serveTenants(process, {
@@ -55,6 +59,7 @@ await runFunction(
       const permits = permitServicesOf(client, settings);
       // Started before the deployer's own ReconcileFunction exists: without an epoch the API server would reject it.
       const epoch = permits && maintainEpoch(permits.guards, { every: epochEvery, log, signal: stopping });
+      const registered = register(process);
       const ownQueue = queueOf((await identified()) ?? { name: kind });
       const wake = (key: ObjectKey): Promise<void> =>
         queues.open(ownQueue).wake([{ key, kind, resourceVersion: "0", reason: "Scale", class: "change" }]);
@@ -97,19 +102,54 @@ await runFunction(
           environment: deployEnvironmentOf(settings),
         }),
         close: async () => {
-          await Promise.all([scaler.done, epoch, reviewing, swept, renewed, done]);
+          await Promise.all([scaler.done, epoch, reviewing, registered, swept, renewed, done]);
           await queues.close();
         },
       };
     },
   },
-  { loadsScripts: true },
+  {
+    loadsScripts: true,
+    complete: async (settings, process) =>
+      settings.redisSecrets === "given"
+        ? settings
+        : { ...settings, ...(await setUpRedis(setupOf({ settings, ...process }))) },
+  },
 );
+
+type Settings = ReturnType<typeof functionConfig>;
+type SetupProcess = Pick<Process<Settings>, "settings" | "client" | "log" | "stopping">;
+
+function setupOf({ settings, client, log, stopping: signal }: SetupProcess): RedisSetupOptions {
+  const { namespace, redisUrl, functionsRedisUrl } = settings;
+  return { client, log, signal, namespace, redisUrl, functionsRedisUrl };
+}
+
+/** An object of another namespace would need more permissions: there, a user applies it. */
+async function register({ settings, client, log, stopping: signal }: SetupProcess): Promise<void> {
+  const { namespace, function: own } = settings;
+  if (own?.namespace !== namespace || own.uid !== undefined || own.name !== kind) return;
+  await registerDeployer({ client, namespace, log, signal, every: epochEvery });
+}
+
+/** Keeps what `complete` has made. */
+function keepSetUp(process: Process<Settings>): void {
+  const {
+    redisSecrets,
+    redisSecretsEvery: every,
+    redisPasswordFile = "",
+    redisCaFile = "",
+  } = process.settings;
+  if (redisSecrets === "given") return;
+  const started = { redisPasswordFile, redisCaFile };
+  const kept = keepRedisSetUp({ ...setupOf(process), every, started }, process.fail);
+  process.closing("setup", () => kept);
+}
 
 /** A positive review is reused for half the time between reviews, so that not every run sends reviews of its own. */
 function permitServicesOf(
   client: KubeClient,
-  { authors, namespace, reviewEvery }: ReturnType<typeof functionConfig>,
+  { authors, namespace, reviewEvery }: Settings,
 ): PermitServices | undefined {
   if (authors === "trusted") return undefined;
   const now = (): number => performance.now();
@@ -138,7 +178,7 @@ function redisParts(tenants: TenantRedis, log: Log) {
 }
 
 /** The settings that the objects of all functions share. */
-function deployEnvironmentOf(settings: ReturnType<typeof functionConfig>): DeployEnvironment {
+function deployEnvironmentOf(settings: Settings): DeployEnvironment {
   const { redisUrl: url, functionsRedisUrl: functionsUrl, redisCaFile: ca } = settings;
   return {
     ...redisForPods({ url, functionsUrl, ca }),

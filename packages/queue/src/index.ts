@@ -75,6 +75,7 @@ export {
 export { parseRedisUrl, type RedisNode } from "./redis/redis-address.ts";
 export { connectRedis, disconnectRedis } from "./redis/redis-connection.ts";
 export { type RedisConnection } from "./redis/redis-servers.ts";
+export { reloadCertificate } from "./redis/reload-certificate.ts";
 export { checkServer, UnfitRedisError } from "./redis/check-server.ts";
 export { serverIds } from "./redis/redis-servers.ts";
 export { type RedisRole, redisUserRules, type RedisUserOptions } from "./redis/users/redis-users.ts";
