@@ -27,6 +27,7 @@ export const packages = {
   registry: ".",
   dns: ".",
   kwok: "sigs.k8s.io/kwok/cmd/kwok",
+  helm: "helm.sh/helm/v4/cmd/helm",
 };
 
 /**
@@ -48,7 +49,7 @@ export const fakeNodeTargets: readonly Target[] = [
   ...(["kube-controller-manager", "kube-scheduler", "kwok"] as const),
 ];
 /** Programs with a Go module of their own. */
-const ownModules: ReadonlySet<Target> = new Set<Target>(["registry", "dns", "kwok"]);
+const ownModules: ReadonlySet<Target> = new Set<Target>(["registry", "dns", "kwok", "helm"]);
 
 export interface BuildOptions {
   /** Default: the programs that `startRealCluster` needs. */
@@ -67,11 +68,29 @@ export interface BuildOptions {
  * @throws if Go is missing, or a build fails; the message ends with the compiler's last lines
  */
 export async function buildRealCluster(options: BuildOptions = {}): Promise<{ bin: string }> {
-  const { targets = apiServerTargets, log = () => undefined, signal } = options;
+  const { targets = apiServerTargets, ...others } = options;
+  return { bin: await buildMissing(await fingerprint(sourceFiles), targets, others) };
+}
+
+/**
+ * Builds Helm if it is not built yet, and returns its path. It has a folder of its own, so that another version of it
+ * leaves the programs of the cluster as they are.
+ */
+export async function buildHelm(options: Omit<BuildOptions, "targets"> = {}): Promise<string> {
+  const bin = await buildMissing(await fingerprint(["helm/go.mod", "helm/go.sum"]), ["helm"], options);
+  return join(bin, "helm");
+}
+
+/** @returns the folder. */
+async function buildMissing(
+  folder: string,
+  targets: readonly Target[],
+  { log = () => undefined, signal }: BuildOptions,
+): Promise<string> {
   signal?.throwIfAborted();
-  const bin = join(cacheFolder, "bin", await fingerprint());
+  const bin = join(cacheFolder, "bin", folder);
   const missing = () => targets.filter((target) => !existsSync(join(bin, target)));
-  if (missing().length === 0) return { bin };
+  if (missing().length === 0) return bin;
 
   const lock = join(tmpdir(), `drover-build-${hash([cacheFolder])}.sock`);
   const onWait = () => log("another process is building the programs: waiting for it");
@@ -80,7 +99,7 @@ export async function buildRealCluster(options: BuildOptions = {}): Promise<{ bi
     const version = await kubernetesVersion();
     for (const target of missing()) await buildTarget(target, { bin, version, log, signal });
   });
-  return { bin };
+  return bin;
 }
 
 interface Build {
@@ -163,11 +182,11 @@ const sourceFiles = [
   ...["kwok/go.mod", "kwok/go.sum"],
 ];
 
-/** A hash of everything that goes into the programs: sources and flags, the sums of all modules, and the compiler. */
-async function fingerprint(): Promise<string> {
+/** A hash of everything that goes into programs: sources and flags, the sums of all modules, and the compiler. */
+async function fingerprint(files: readonly string[]): Promise<string> {
   const [compiler, ...sources] = await Promise.all([
     go("env", "GOVERSION", "GOOS", "GOARCH"),
-    ...sourceFiles.map((file) => readFile(join(moduleFolder, file), "utf8")),
+    ...files.map((file) => readFile(join(moduleFolder, file), "utf8")),
   ]);
   return hash([compiler, stamp("v0.0"), ...sources]);
 }

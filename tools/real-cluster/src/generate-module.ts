@@ -19,7 +19,9 @@ const kwokFolder = `${folder}/kwok`;
 const kwokVersion = "v0.8.0";
 const kwokProgram = packages.kwok;
 /** The programs of other modules than ours. */
-const tools = Object.values(packages).filter((name) => !name.startsWith(".") && name !== kwokProgram);
+const tools = Object.values(packages).filter(
+  (name) => !name.startsWith(".") && name !== kwokProgram && name !== packages.helm,
+);
 
 /** A module and the version that it is built at, as a template for `go list`. */
 const moduleLine =

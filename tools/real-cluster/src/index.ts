@@ -15,7 +15,7 @@
 // to work there is `startClusterWithFakeNodes`: the whole control plane, and pods that only look as if they ran. Where
 // pods are to run, there is `startClusterWithNode`: all of that, in namespaces of its own (root, Linux).
 export { type AuditedRequest, type AuditLog, auditLog } from "./audit-log.ts";
-export { buildRealCluster, type BuildOptions, type Target } from "./build.ts";
+export { buildHelm, buildRealCluster, type BuildOptions, type Target } from "./build.ts";
 export { type ClientAccess, readKubeconfig } from "./client-files.ts";
 export { type EgressProxy, startEgressProxy } from "./egress-proxy.ts";
 export { delayAnnotation, fateAnnotation } from "./fake-nodes/stages.ts";
