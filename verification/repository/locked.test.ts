@@ -62,7 +62,8 @@ const unversioned = (text: string): readonly string[] =>
     .filter((entry) => !/<version>\d+(\.\d+)+<\/version>/.test(entry));
 
 const npmLists = named(/(^|\/)package-lock\.json$/);
-const pipLists = named(/\.txt$/).filter((path) => path !== "llms.txt");
+// NOTES.txt is a template of a Helm chart.
+const pipLists = named(/\.txt$/).filter((path) => !/^llms\.txt$|\/NOTES\.txt$/.test(path));
 const goModules = named(/(^|\/)go\.mod$/);
 const poms = named(/(^|\/)pom\.xml$/);
 const crates = named(/(^|\/)Cargo\.toml$/);

@@ -2,7 +2,8 @@ import { partSettings, nonSecret, readSettings, wholeNumber } from "@drover/runt
 import { z } from "zod";
 import { followSettings } from "@drover/bridge";
 
-const bridgeSettings = followSettings.extend({
+/** All settings of the bridge. */
+export const bridgeSettings = followSettings.extend({
   ...partSettings.shape,
   /** A YAML file of ReconcileFunctions, or a folder of such files. Default: watch those of the cluster. */
   functions: nonSecret(z.string().optional()),

@@ -25,7 +25,8 @@ const account = (usual: string) =>
       }),
   );
 
-const fields = functionSettings.extend({
+/** All settings of the deployer. */
+export const deployerSettings = functionSettings.extend({
   ...partSettings.shape,
   /** The Redis URL for Pods, without user or password. Default: this process's own URL, without its user. */
   functionsRedisUrl: redisUrlForPods.optional(),
@@ -66,7 +67,7 @@ const fields = functionSettings.extend({
  * The URL in a Pod's environment gets the Pod's user. A list of cluster nodes is not a URL that a user can be added to,
  * so it needs `functionsRedisUrl`, with one address.
  */
-const settings = fields
+const settings = deployerSettings
   .refine(({ redisUrl, functionsRedisUrl }) => functionsRedisUrl !== undefined || URL.canParse(redisUrl), {
     path: ["functionsRedisUrl"],
   })

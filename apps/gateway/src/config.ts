@@ -19,7 +19,8 @@ const listOf = <Value>(parse: (words: readonly string[]) => Value) =>
     .default("")
     .transform(parseWith((text) => parse(splitWords(text))));
 
-const gatewaySettings = workerSettings.extend({
+/** All settings of the gateway. */
+export const gatewaySettings = workerSettings.extend({
   ...partSettings.shape,
   /**
    * The `webhook.url`s that may be called: origins, or host suffixes, such as `https://hooks.example.com

@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { root } from "../harness/repository-files.ts";
+import { chartValues } from "./values.ts";
+
+// Written from the code: `npx vitest run -u verification/chart/values.test.ts`.
+it("infra/chart/values.schema.json has the values of the chart, with the settings of the processes", async () => {
+  const schema = { ...z.toJSONSchema(chartValues, { io: "input", target: "draft-7" }) };
+  await expect(`${JSON.stringify(schema, undefined, 2)}\n`).toMatchFileSnapshot(
+    "../../infra/chart/values.schema.json",
+  );
+});
+
+it("the default values have every value, and can be used", () => {
+  const values: unknown = parse(readFileSync(join(root, "infra/chart/values.yaml"), "utf8"));
+  expect(chartValues.parse(values)).toEqual(values);
+});
