@@ -172,4 +172,13 @@ describe("a real API server", () => {
     expect(stdout.trim().split("\n")).toHaveLength(objects.length + pods.length);
     expect(stderr).not.toMatch(/unknown field|would violate/i);
   });
+
+  it("takes all of it in one kubectl apply, with the namespace", async () => {
+    const text = await helm.template({ createNamespace: true }, mutating, "--namespace=elsewhere");
+    const applying = run(cluster.kubectl, ["apply", "-f", "-"]);
+    applying.child.stdin?.end(text);
+    const { stdout } = await applying;
+    expect(stdout.trim().split("\n")).toHaveLength(manifestsIn(text).length);
+    expect(stdout.replaceAll(/^.* created$/gm, "").trim()).toBe("");
+  });
 });

@@ -56,6 +56,7 @@ export const chartValues = z.strictObject({
     gateway: name,
     valkey: name,
   }),
+  createNamespace: z.boolean(),
   priorityClassName: text,
   nodeSelector: z.record(z.string(), z.string()),
   tolerations: z.array(z.looseObject({})),
