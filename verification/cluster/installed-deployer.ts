@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 import type { WantedImage } from "../../infra/cluster/wanted-image.ts";
-import { eventually, type PodCluster } from "./pod-cluster.ts";
+import { type PodCluster } from "./pod-cluster.ts";
 import { valkey } from "./workloads.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
@@ -49,10 +49,6 @@ export async function installDeployer(cluster: PodCluster, home: string): Promis
   await cluster.kubectl(["apply", ...installed.flatMap((file) => ["-f", join(root, file)])]);
   await cluster.apply(...(await Promise.all(parts.map(deploymentOf))));
   await cluster.wait("condition=Established", "crd/reconcilefunctions.drover.dev");
-  // The policies' own discovery learns a new kind late, and refuses its objects until then.
-  await eventually(() =>
-    cluster.kubectl(["apply", "-n", "drover", "-f", join(root, "apps/deployer/deploy/function.yaml")]),
-  );
   const deployments = ["valkey", ...parts].map((name) => `deployment/${name}`);
   await cluster.wait("condition=Available", "--namespace=drover", ...deployments);
 }

@@ -61,6 +61,16 @@ it.each([
       /DROVER_FUNCTIONS_REDIS_URL cannot be used: give a URL .* without a user, a password or parameters/,
     ],
   ),
+  ...[
+    { DROVER_REDIS_URL: "redis://deployer@valkey.drover:6379" },
+    { DROVER_REDIS_URL: "rediss://valkey.drover:6379" },
+    { DROVER_REDIS_URL: "rediss://deployer:s3cret@valkey.drover:6379" },
+    { DROVER_REDIS_URL: "rediss://deployer@valkey.drover:6379?cluster=true" },
+    { DROVER_REDIS_URL: "rediss://deployer@a:7000,b:7001", DROVER_FUNCTIONS_REDIS_URL: "rediss://a:7000" },
+  ].map((env): [Record<string, string>, RegExp] => [
+    { ...env, DROVER_REDIS_SECRETS: "made" },
+    /DROVER_REDIS_SECRETS="made" cannot be used: for made, give the URL of one server with TLS and a user/,
+  ]),
   [
     { DROVER_FUNCTIONS_REDIS_URL: "redis://a:7000,b:7001" },
     /DROVER_FUNCTIONS_REDIS_URL cannot be used: give a URL/,

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
-import { type RedisSetupOptions, setUpRedis } from "./set-up-redis.ts";
+import { keepRedisSetUp, type RedisSetupOptions, setUpRedis } from "./set-up-redis.ts";
 
 // A real API server with the deployer's own permissions, and a real Redis with TLS. What is there is read with kubectl
 // and openssl; this file plays the kubelet, which writes Secrets to files.
@@ -300,6 +300,24 @@ describe("a deleted object is made again, and Redis takes the new one while it r
     expect(await openssl(["verify"], both, next)).toMatch(/OK$/m);
     await expect(openssl(["verify"], old, next)).rejects.toThrow();
   });
+});
+
+it("keeps looking: what is deleted is made again, and the deployer starts again if its own password was", async () => {
+  await install();
+  const stop = new AbortController();
+  const started = await setUpRedis(setup());
+  const [changed, warned] = [Promise.withResolvers<Error>(), Promise.withResolvers<string>()];
+  const log = { ...silentLog, warn: (fields: object) => warned.resolve(JSON.stringify(fields)) };
+  const kept = keepRedisSetUp({ ...setup({ log, signal: stop.signal }), started, every: 1 }, changed.resolve);
+  await kubectl("patch", "secret", "bridge-redis", "-p", '{"data":{"password":""}}');
+  expect(await warned.promise).toMatch(/bridge-redis cannot be used: it has no password/);
+  await kubectl("delete", "secret", "bridge-redis");
+  await vi.waitFor(async () => expect(await passwordOf("bridge")).toHaveLength(43), 20_000);
+  expect(isRunning(server?.pid ?? 0)).toBe(true);
+  await kubectl("delete", "secret", "deployer-redis");
+  expect((await changed.promise).message).toMatch(/Start the process again/);
+  await kept;
+  stop.abort();
 });
 
 it("after two thirds of its life the certificate is another one, which Redis presents once it has the file", async () => {
