@@ -218,6 +218,15 @@ it("makes what Redis, bridge, deployer and gateway mount; Redis then has these u
   }
 }, 120_000);
 
+it("gives the running Redis the same users as the file that it starts with", async () => {
+  await install();
+  const list = async () => (await ask("admin", await passwordOf("admin"), "ACL LIST")).match(/^user .*$/gm);
+  const ofFile = await list();
+  await setUpRedis(setup());
+  expect(ofFile).toHaveLength(5);
+  expect(await list()).toEqual(ofFile);
+});
+
 it("writes nothing when all is there, and answers with what is there", async () => {
   await install();
   const [before, access] = [await versions(), await setUpRedis(setup())];
@@ -339,6 +348,17 @@ it("after two thirds of its life the certificate is another one, which Redis pre
   expect(await textOf("redis-ca", "ca.crt")).toBe(ca);
 });
 
+it("several deployers at once renew it once", async () => {
+  await setUpRedis(setup(), later(-61));
+  const written: unknown[] = [];
+  const log = { ...silentLog, info: (fields: object) => written.push(fields) };
+  await Promise.all(Array.from({ length: 6 }, () => setUpRedis(setup({ log }))));
+  expect(written).toEqual([{ object: `Secret ${namespace}/valkey-tls` }]);
+  await mount();
+  await startServer();
+  expect(await presented(await textOf("redis-ca", "ca.crt"))).toBe(await textOf("valkey-tls", "tls.crt"));
+});
+
 it("the authority gets a new certificate with its key: clients with either one trust the server", async () => {
   await install();
   const [ca, key] = [await textOf("redis-ca", "ca.crt"), await textOf("redis-authority", "tls.key")];
@@ -437,7 +457,8 @@ describe("an object that cannot be used is left as it is, and the error names it
 
 it("a password and a certificate that a user has made are used, and never changed", async () => {
   await setUpRedis(setup());
-  const own = { password: "chosen by hand" };
+  // As `kubectl create secret --from-file` makes it of a file with one line.
+  const own = { password: "chosen by hand\n" };
   await kubectl("delete", "secret", "bridge-redis");
   await apply({
     apiVersion: "v1",
