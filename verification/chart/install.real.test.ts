@@ -185,6 +185,10 @@ it("after an uninstallation the kinds, their objects and the secrets stay, and t
   for (const kind of ["clusterroles", "clusterrolebindings", "validatingadmissionpolicies"]) {
     expect(await kubectl("get", kind, "-o", "name")).not.toMatch(/\/drover-[a-z-]+$/m);
   }
+  const path = "jsonpath={.metadata.name} {.metadata.deletionTimestamp}";
+  for (const kind of ["reconcilefunctions.drover.dev", "authorepochs.drover.dev"]) {
+    expect(await kubectl("get", "crd", kind, "-o", path)).toBe(`${kind} `);
+  }
   expect([await uid(), await secret("admin-redis", "password")]).toEqual([before, password]);
 
   await install("install");

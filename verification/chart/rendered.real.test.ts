@@ -89,6 +89,13 @@ it("leaves out what the cluster does not have, and what is not wanted", async ()
   expect(without.filter((name) => name.includes("gateway"))).toEqual([]);
 });
 
+it("the Pod of Valkey has no token of an account, and no Pod is given the administrator's password", async () => {
+  const objects = await rendered({});
+  const [valkey] = objects.filter(({ kind }) => kind === "StatefulSet");
+  expect(valkey).toMatchObject({ spec: { template: { spec: { automountServiceAccountToken: false } } } });
+  expect(JSON.stringify(objects)).not.toMatch(/admin-redis|redis-authority/);
+});
+
 it("images come from the registry that is given, all of them", async () => {
   const text = await helm.template({ images: { registry: "mirror.example.com/all/" } });
   const images = [...text.matchAll(/^ *image: (.*)$/gm)].map(([, image]) => image);
