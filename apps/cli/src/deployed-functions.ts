@@ -24,8 +24,8 @@ export interface DeployedFunction {
 export function explainNotServed(cause: unknown): never {
   if (!isApiError(cause, "NotServed")) throw cause;
   throw new CommandError(
-    "This cluster does not serve ReconcileFunctions: Drover is not installed in it. Apply apps/bridge/deploy/crd.yaml, and " +
-      "run the bridge and the deployer.",
+    "This cluster does not serve ReconcileFunctions: Drover is not installed in it. Install it: " +
+      "docs/deploying-functions.md.",
     { cause },
   );
 }

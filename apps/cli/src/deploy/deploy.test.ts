@@ -38,7 +38,7 @@ const deployBuckets = (kubeconfig: string) =>
 it("writes nothing into a cluster in which Drover is not installed", async () => {
   await expectError(
     deployBuckets("kubeconfig"),
-    /^error: This cluster does not serve ReconcileFunctions: Drover is not installed in it\. Apply /,
+    /^error: This cluster does not serve ReconcileFunctions: Drover is not installed in it\. Install it: /,
   );
   expect(await listAll(client, builtin.crd, {})).toEqual([]);
 });
@@ -278,7 +278,7 @@ describe("of a folder", () => {
     const heal = sandbox.faults.respond(({ method, path }) =>
       method === "POST" && path.endsWith("/tea/reconcilefunctions") ? { status: 404 } : undefined,
     );
-    await expect(deployed()).rejects.toThrow("Drover is not installed in it. Apply ");
+    await expect(deployed()).rejects.toThrow("Drover is not installed in it. Install it: ");
     heal();
     await deployed();
     await expectAll();

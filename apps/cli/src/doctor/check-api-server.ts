@@ -32,7 +32,7 @@ export async function checkApiServer(client: KubeClient): Promise<readonly Findi
 /** The admission policies that record the authors of functions, and what the deployer has last found of them. */
 export async function checkPolicies(client: KubeClient): Promise<readonly Finding[]> {
   const subject = "admission policies";
-  const next = "Apply apps/deployer/deploy/authors.yaml. Not needed with DROVER_AUTHORS=trusted.";
+  const next = "Upgrade the installation: the chart has them. Not needed with DROVER_AUTHORS=trusted.";
   // Then the server itself is a finding.
   if (!(await isServed(client, validating))) return [];
   const policy = await client.get(validating, objectKey({ name: "drover-authors" }));
