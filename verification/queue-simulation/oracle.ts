@@ -43,6 +43,8 @@ interface PartState {
   acknowledged: number;
   /** The version that a run made last. */
   written: number;
+  /** The highest version that a run with a final outcome has known. */
+  reconciled: number;
 }
 
 interface KeyState {
@@ -100,7 +102,12 @@ export class Oracle {
     this.names.map((name) => [
       name,
       {
-        parts: Array.from({ length: parts }, () => ({ version: 0, acknowledged: 0, written: 0 })),
+        parts: Array.from({ length: parts }, () => ({
+          version: 0,
+          acknowledged: 0,
+          written: 0,
+          reconciled: 0,
+        })),
         version: 0,
         uid: 0,
         createdAt: 0,
@@ -266,10 +273,16 @@ export class Oracle {
   }
 
   /** The ledger took an outcome, whether or not its answer arrives. */
-  reconciled({ key, read }: ObservedRun, { kind }: RunOutcome): void {
+  reconciled({ key, read, parts: known }: ObservedRun, { kind }: RunOutcome): void {
     const state = this.of(key);
     state.tried = Math.max(state.tried, read);
-    if (["done", "gone", "terminal"].includes(kind)) state.reconciled = Math.max(state.reconciled, read);
+    if (["done", "gone", "terminal"].includes(kind)) {
+      state.reconciled = Math.max(state.reconciled, read);
+      known.forEach((version, part) => {
+        const one = this.part(key, part);
+        one.reconciled = Math.max(one.reconciled, version);
+      });
+    }
     if (kind === "gone") {
       state.account = false;
       state.ranBy = 0;
@@ -322,6 +335,12 @@ export class Oracle {
         throw new Violation(
           `${key} changed to ${state.changed}, and no run has read more than ${state.reconciled}`,
         );
+      }
+      for (const { version, reconciled } of parked.has(key) ? [] : state.parts) {
+        if (reconciled < version)
+          throw new Violation(
+            `a part of ${key} changed to ${version}, and no run has known more than ${reconciled}`,
+          );
       }
     }
   }

@@ -46,6 +46,7 @@ const observedIn = ({ version, uid }: Version, { parts }: ObservedRun): Pick<Run
     resourceVersion: String(version),
     cachedObject: String(version),
     cachedLists: JSON.stringify(parts),
+    seen: parts.map((of, part) => JSON.stringify({ part, version: of })),
   },
 });
 

@@ -40,6 +40,17 @@ export async function applyWaves(
   return { children, later: [] };
 }
 
+/** True if no child waits for others, so that the same run with the objects that it has made would change nothing. */
+export const waitsForNothing = ({ children, later }: AppliedWaves): boolean =>
+  later.length === 0 && children.every(({ report: { did } }) => reportsOfNoWait.has(did));
+
+const reportsOfNoWait: ReadonlySet<ChildReport["did"]> = new Set([
+  "nothing",
+  "created",
+  "changed",
+  "adopted",
+]);
+
 function lackOf(report: ChildReport): string | undefined {
   if (report.did === "contested") return "others have changed it";
   return "object" in report ? notReadyReason(report.object) : report.why;

@@ -6,6 +6,7 @@ import {
   type Controller,
   fieldManagerOf,
   type Observed,
+  type ObservedObjects,
   observedObjects,
   type OwnedKind,
   parentText,
@@ -19,7 +20,7 @@ import {
 } from "@drover/controller";
 import { isControlledBy, type KubeObject, refOf } from "@drover/kube";
 import type { ApplyContext } from "./apply-child.ts";
-import { type AppliedWaves, applyWaves } from "./apply-waves.ts";
+import { type AppliedWaves, applyWaves, waitsForNothing } from "./apply-waves.ts";
 import { checkedChildren } from "./checked-children.ts";
 import {
   announcementsOf,
@@ -116,7 +117,8 @@ async function composeOnce<R extends Resource>(
   const { signal, announce } = run.context;
   const { applying, observation, observed } = await observe(run);
   const { children } = observation;
-  const result = await compose(composeContext(run.context, observed));
+  const looked = noting(observed.children);
+  const result = await compose(composeContext(run.context, { ...observed, children: looked.objects }));
   signal.throwIfAborted();
   const desired = checkedChildren(applying, declaredIn(result));
   const object = await recordElsewhere(applying, desired, observation);
@@ -127,11 +129,31 @@ async function composeOnce<R extends Resource>(
   run.onChildren?.([...childOutcomes(applied), ...pruned.outcomes]);
   for (const each of announcementsOf(applied, pruned.outcomes)) announce(each);
   const failure = failureOf(applied) ?? pruned.failure;
+  const isUnmoved = object === undefined && failure === undefined && pruned.outcomes.length === 0;
+  const hasSeenOwnWrites = !looked.isUsed() && isUnmoved && waitsForNothing(applied);
   return {
     ...withConditions(run, result, applied),
     ...(failure !== undefined && { failure }),
     ...(object !== undefined && { object }),
+    ...(hasSeenOwnWrites && { hasSeenOwnWrites }),
   };
+}
+
+/** The same objects, and whether any of them was asked for. */
+function noting(observed: ObservedObjects) {
+  let isUsed = false;
+  const used = (): ObservedObjects => {
+    isUsed = true;
+    return observed;
+  };
+  const objects: ObservedObjects = {
+    get all() {
+      return used().all;
+    },
+    of: (ref) => used().of(ref),
+    get: (ref, name) => used().get(ref, name),
+  };
+  return { objects, isUsed: () => isUsed };
 }
 
 async function observe<R extends Resource>(run: ComposeRun<R>) {

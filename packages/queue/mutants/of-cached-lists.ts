@@ -14,8 +14,12 @@ lists-1: no deltas are kept after the run
 + e.f.state ~= 'leased' then return end
 
 lists-2: a change that cannot be expressed adds no delta
-- if w.delta == '' or size
-+ if size
+- if w.delta == '' or w.uid
++ if w.uid
+
+lists-6: a change of the key's own object during the run counts as seen
+- or w.uid or size
++ or size
 
 lists-2: any number of deltas is kept
 - or size > maxDeltaBytes or
@@ -40,15 +44,19 @@ lists-1: no lists are given
 +   return false and
 
 lists-2: lists are given though deltas were lost
-- e.f.deltas ~= 'lost' and size == number(e, 'deltas')
-+ (e.f.deltas == 'lost' or size == number(e, 'deltas'))
+- not e.f.leftLists or e.f.deltas == 'lost' or
++ not e.f.leftLists or
 
 lists-4: lists are given on another server
-- e.f.leftLists and e.f.observedIn == control.incarnation and
-+ e.f.leftLists and
+- or e.f.observedIn ~= control.incarnation then
++ then
 
 lists-5: lists are given although deltas were deleted
 -  and size == number(e, 'deltas')
+
+lists-6: changes that begin like a seen one count as seen
+- if string.sub(delta, 1, #start) == start then
++ if string.sub(delta, 1, 2) == string.sub(start, 1, 2) then
 
 cache/cached-objects.lua
 
@@ -76,10 +84,49 @@ lists-4: lists are left by a run that began on another server
 + if cachedLists ~= '' and
 
 lists-1: lists are left for ever
-- , cachedLists, 'PX', keepFor)
-+ , lists)
+- seen or ''), 'PX', keepFor)
++ seen or ''))
+
+lists-6: changes during a run that was not done count as seen
+- if verdict ~= 'done' or count == 0
++ if count == 0
+
+lists-6: a change without a delta counts as seen
+- if #deltas ~= count then return false end
+
+lists-6: any change during the run counts as seen
+- if not isSeen(seen, each) then return false end
+
+lists-6: what a run that waits has seen counts later
+- (verdict == 'done' and seen or '')
++ seen
+
+ledger/scripts/wake.lua
+
+lists-6: a change that the run has seen causes a run
+- if not seen or not isSeen(seen, w.delta) then return false end
++ if true then return false end
+
+lists-6: a forced wake does not count
+- if not w.delta or w.uid or w.force then
++ if not w.delta or w.uid then
+
+lists-6: a change of the key's own object does not count
+- if not w.delta or w.uid or w.force then
++ if not w.delta or w.force then
+
+wake-2: the version of a seen change is forgotten
+- if newer(w.resourceVersion, e.f['version:' .. w.kind]) then e.f['version:' .. w.kind] = w.resourceVersion end
 
 ledger/scripts/settle.lua
+
+lists-6: a change that came during the run causes a run
+- and not sawAll)
++ )
+
+lists-6: the reasons of seen changes are left for the next run
+- 'deltas', 'reasons', 'class', 'trace')
++ 'deltas')
 
 lists-4: lists of before another server are given after a run that it did not know of
 - 'leftObject', 'leftLists', 'answers'

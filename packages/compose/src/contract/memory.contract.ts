@@ -1,4 +1,4 @@
-import type { Child } from "@drover/controller";
+import type { Child, ObservedObjects } from "@drover/controller";
 import { builtin } from "@drover/kube";
 import type { CallRecord } from "@drover/testing/fault-proxy";
 import { describe, expect, test } from "vitest";
@@ -53,18 +53,64 @@ export function memoryContract(servers: () => Servers): void {
     });
   });
 
-  test("the first run for a new object lists no children, and the next one knows those that it has made", async () => {
+  describe("with copies of the children", () => {
     const copied = owns
       .filter(({ kind }) => kind.kind !== "Secret")
       .map((owned) => ({ ...owned, copies: true }));
     const children = [configMap({ a: "1" }), configMap({ a: "2" }, "b")];
-    const controller = controllerOfWebsites(() => ({ children }), { owns: copied, copies: true });
-    const { cluster } = await open(controller);
-    await cluster.advance("1s");
-    await cluster.apply(website({ html: "" }));
-    await cluster.advance("1s");
     const made = ["patch configmaps/a", "patch configmaps/b", "update websites.example.com/a"];
-    expect(cluster.runs.map(({ calls }) => calls.map(textOf))).toEqual([made, []]);
+    const composing = async (compose: Parameters<typeof controllerOfWebsites>[0]) => {
+      const { cluster, client } = await open(
+        controllerOfWebsites(compose, { owns: copied, copies: true, copiesFor: "10m" }),
+      );
+      await cluster.advance("1s");
+      await cluster.apply(website({ html: "" }));
+      await cluster.advance("1s");
+      const calls = () => cluster.runs.map((run) => run.calls.map(textOf));
+      return { cluster, client, calls };
+    };
+
+    test("the first run lists no children, what it makes causes no run, and the next run knows it", async () => {
+      const { cluster, client, calls } = await composing(() => ({ children }));
+      expect(calls()).toEqual([made]);
+      await cluster.apply(website({ html: "2" }));
+      await cluster.advance("1s");
+      expect(calls()).toEqual([made, made.slice(-1)]);
+      await client.patch(builtin.configMap, key, merge({ data: { a: "theirs" } }));
+      await cluster.advance("1s");
+      expect(await get(cluster, "configMap")).toMatchObject({ data: { a: "1" } });
+      await client.delete(builtin.configMap, key);
+      await cluster.advance("1s");
+      expect(await get(cluster, "configMap")).toMatchObject({ data: { a: "1" } });
+      const runs = cluster.runs.length;
+      await cluster.advance("1m");
+      expect(cluster.runs).toHaveLength(runs + 1); // the condition Contested ends
+    });
+
+    test.each<[string, (observed: ObservedObjects) => number]>([
+      ["all", ({ all }) => all.length],
+      ["those of a kind", (observed) => observed.of(builtin.configMap).length],
+      ["one", (observed) => (observed.get(builtin.configMap, "b") === undefined ? 0 : 2)],
+    ])("compose that looks at %s is called again with what it has made", async (_, count) => {
+      const { cluster, calls } = await composing((observed) => ({
+        children,
+        conditions: [
+          { type: "Counted", status: "True", reason: "Counted", message: String(count(observed.children)) },
+        ],
+      }));
+      expect(calls()).toEqual([made, made.slice(-1)]);
+      expect(await conditionOf(cluster, "Counted")).toMatchObject({ message: "2" });
+    });
+
+    test("a child that waits for another one is made as soon as that is ready", async () => {
+      const { cluster } = await composing(() => ({
+        children: [{ object: configMap({ a: "1" }), wave: 1 }, deployment("b")],
+      }));
+      expect(await get(cluster, "configMap")).toBeUndefined();
+      await makeReady(cluster, "b");
+      await cluster.advance("1s");
+      expect(await get(cluster, "configMap")).toBeDefined();
+    });
   });
 
   test("a client that replaces a whole child is slowed down, too, and named", async () => {

@@ -89,6 +89,11 @@ export interface ReconcileResult<R extends Resource> {
   readonly failure?: Error;
   /** The object after a write of the run that was for the version it has read: the status is written to this. */
   readonly object?: KubeObject;
+  /**
+   * True if a run with the objects that this one has written would do nothing and return the same: then its own writes
+   * cause no other run, if lists of these kinds are kept (`copies`).
+   */
+  readonly hasSeenOwnWrites?: true;
   /** Conditions in addition to Ready; a `Ready` given here replaces the runtime's. Types not given are removed. */
   readonly conditions?: readonly Condition[];
 }

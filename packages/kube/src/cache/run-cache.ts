@@ -9,12 +9,15 @@ import {
   versionOrder,
 } from "../objects/kube-object.ts";
 import { objectText } from "./cached-object.ts";
-import { deltaSchema, type ObjectDelta } from "./object-delta.ts";
+import { deltaBeginning, deltaSchema, type ObjectDelta } from "./object-delta.ts";
 import { objectFrom } from "../client/reply.ts";
 import { resourceNameOf, type ResourceRef } from "../objects/resource-ref.ts";
 
 /** Most characters of the objects that a run leaves. If there are more, the next run lists them. */
 const maxCacheLength = 65_536;
+
+/** Most characters of the beginnings of changes: the queue compares each change with them. */
+const maxSeenLength = 8_192;
 
 /** The cached objects of one kind: the answers to the run's queries, with all later changes and writes applied. */
 interface CachedKind {
@@ -56,6 +59,10 @@ export interface RunCache extends ObjectCache {
   readonly observeWrite: (ref: ResourceRef) => ((outcome: WriteOutcome) => void) | undefined;
   /** The cache as text, for the next run; undefined if it is empty, uncertain, or too large. */
   text(): string | undefined;
+  /** The run has acted on all objects in the cache, also on those that it has written. */
+  noteAllSeen(): void;
+  /** The beginnings of the changes (`deltas`) that the run has acted on; none if they are too many. */
+  seen(): readonly string[];
 }
 
 /** Opens a run's cache for these kinds. If a kind becomes uncertain, it is dropped from the cache, and listed live. */
@@ -68,6 +75,7 @@ export function openRunCache(
   /** Kinds of objects that the run wrote before it looked for any. */
   const written = new Set<string>();
   let pendingWrites = 0;
+  let areAllSeen = false;
   const byName = new Map(refs.map((ref) => [resourceNameOf(ref), ref]));
   const drop = (name: string): void => {
     kinds.delete(name);
@@ -116,6 +124,8 @@ export function openRunCache(
     text() {
       return kinds.size === 0 || pendingWrites > 0 ? undefined : savedText(kinds);
     },
+    noteAllSeen: () => (areAllSeen = true),
+    seen: () => (areAllSeen ? beginningsOf(kinds) : []),
   };
 }
 
@@ -128,6 +138,15 @@ const emptyKind = (at: ResourceVersion): CachedKind => ({
   toldUpTo: at,
   objects: new Map(),
 });
+
+function beginningsOf(kinds: ReadonlyMap<string, CachedKind>): readonly string[] {
+  const all = [...kinds].flatMap(([kind, { objects }]) =>
+    [...objects.values()].map((object) =>
+      deltaBeginning({ kind, key: keyOf(object), resourceVersion: object.metadata.resourceVersion }),
+    ),
+  );
+  return all.join("\n").length > maxSeenLength ? [] : all;
+}
 
 /** Writes the format of `savedSchema`. Stops at the size limit, so that hundreds of objects are not written in vain. */
 function savedText(kinds: ReadonlyMap<string, CachedKind>): string | undefined {

@@ -80,6 +80,83 @@ export function cachedListsContract(t: LedgerUnderTest): void {
     });
   });
 
+  describe("a change that the run before has seen", () => {
+    const seesA: ObservedVersion = { ...observed, cachedLists: "left", seen: ["a1,", "b1,"] };
+    const seenA: RunOutcome = { ...done, observed: seesA };
+    const isDue = async (): Promise<boolean> => {
+      await t.dispatched();
+      return (await t.inspect(key)).state === "dispatched";
+    };
+
+    it("causes no run, whether it came during that run or after it", async () => {
+      await wakeWithDelta("a1,{}");
+      await wakeWithDelta("b1,{}", { resourceVersion: "1009" });
+      expect(await end(seenA)).toMatchObject({ kind: "settled", dueIn: undefined });
+      expect(await isDue()).toBe(false);
+      await wakeWithDelta("a1,{}", { resourceVersion: "1012", reason: "Seen" });
+      expect(await isDue()).toBe(false);
+      await wakeWithDelta("a2,{}", { resourceVersion: "1011", reason: "News" });
+      expect(await begin()).toMatchObject({
+        reasons: ["News"],
+        versions: { pods: "1012" },
+        cachedLists: { stored: "left", deltas: ["a2,{}"] },
+      });
+    });
+    it("leaves the timer that the run has set", async () => {
+      await wakeWithDelta("a1,{}");
+      expect(await end({ kind: "done", after: 5_000, observed: seesA })).toMatchObject({ dueIn: 5_000 });
+      await wakeWithDelta("b1,{}");
+      expect(await t.inspect(key)).toMatchObject({ state: "waits", class: "resync", reasons: [] });
+    });
+    it.each<[string, Partial<Wake>, boolean?]>([
+      ["another version of it", { delta: "a10,{}" }],
+      ["its deletion", { delta: "a1}" }],
+      ["a change that cannot be expressed", { delta: "" }],
+      ["a change without a delta", {}],
+      ["the key's own object", { delta: "a1,{}", kind: "buckets", uid: "u1", resourceVersion: "101" }],
+      ["a forced wake", { delta: "a1,{}" }, true],
+    ])("does not stand for %s", async (_, fields, force = false) => {
+      const wake = () => t.wake(key, { kind: "pods", ...fields }, force);
+      await wakeWithDelta("b1,{}");
+      await wake();
+      await end(seenA);
+      expect(await isDue()).toBe(true);
+      await begin();
+      await end(seenA);
+      await wake();
+      expect(await isDue()).toBe(true);
+    });
+    it.each<[string, RunOutcome]>([
+      ["was not done", { kind: "wait", after: 5_000, observed: seesA }],
+      ["left no lists", { ...done, observed: { ...observed, seen: ["a1,"] } }],
+      ["saw another object", { ...done, observed: { ...seesA, uid: "u2" } }],
+    ])("counts unless the run %s", async (_, outcome) => {
+      await wakeWithDelta("a1,{}");
+      await end(outcome);
+      expect(await isDue()).toBe(true);
+      await begin();
+      await end(outcome);
+      await wakeWithDelta("a1,{}");
+      expect(await isDue()).toBe(true);
+    });
+    it("is forgotten with the next run", async () => {
+      await end(seenA);
+      await wakeWithDelta("a2,{}");
+      await begin();
+      await end(leaves("left"));
+      await wakeWithDelta("a1,{}");
+      expect(await isDue()).toBe(true);
+    });
+    it("counts on another server: a run there may be lost", async () => {
+      await end(seenA);
+      t.server = "another";
+      await t.dispatched();
+      t.clock += recoveryWindow;
+      await wakeWithDelta("a1,{}");
+      expect(await isDue()).toBe(true);
+    });
+  });
+
   describe("no lists are given", () => {
     const expectNone = async (): Promise<void> => {
       await wakeWithDelta("since");

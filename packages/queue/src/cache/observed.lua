@@ -4,6 +4,18 @@
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/versions"
 
+-- True if wakes have come since the run began, and the run has seen each of these changes: none of them causes a run.
+local function sawAllWakes(e)
+  local count = number(e, 'wakes') - number(e, 'answers')
+  if verdict ~= 'done' or count == 0 or cachedLists == '' or observedUid ~= e.f.uid then return false end
+  local deltas = e.f.ranIn == control.incarnation and deltasOf(e) or {}
+  if #deltas ~= count then return false end
+  for _, each in ipairs(deltas) do
+    if not isSeen(seen, each) then return false end
+  end
+  return true
+end
+
 -- Records the version that the run saw: no older cached object is given from now on. Keeps the object and the lists
 -- that the run leaves. ranHere: the run has started in this incarnation, so that no wake since then can be lost, and no
 -- other run of the key can have written something newer without a report.
@@ -17,7 +29,7 @@ local function recordObserved(e, ranHere)
   end
   if ranHere then e.f.observedIn = control.incarnation end
   if cachedLists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
-    redis.call('SET', P .. ':lists:' .. e.key, cachedLists, 'PX', keepFor)
+    redis.call('SET', P .. ':lists:' .. e.key, cachedLists .. '\n' .. (verdict == 'done' and seen or ''), 'PX', keepFor)
     e.f.leftLists = 1
   end
   if cachedObject == '' or e.f[known] ~= observedVersion or not isDecimal(observedVersion) then return end

@@ -10,7 +10,7 @@ export const ledgerScripts = {
   settle: defineLedgerScript("settle", "settle", [
     ...["key", "token", "verdict", "after", "account", "error", "record", "ms", "kept", "forget"],
     ...["jitter", "next", "worker", "askedAt", "version"],
-    ...["observedKind", "observedUid", "observedVersion", "cachedObject", "cachedLists", "keepFor"],
+    ...["observedKind", "observedUid", "observedVersion", "cachedObject", "cachedLists", "seen", "keepFor"],
   ]),
   advertise: defineLedgerScript("advertise", "advertise", [
     "worker",

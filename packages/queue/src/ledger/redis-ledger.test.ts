@@ -158,6 +158,15 @@ it("a cached object and lists that a run leaves are kept as long as the run says
   }
 });
 
+it("a change that a run has seen counts again when its lists are gone", async () => {
+  await t.wakeAndClaim(key, "t", { uid: "u1", resourceVersion: "1" });
+  const observed = { kind: "buckets", uid: "u1", resourceVersion: "1", cachedLists: "[]", seen: ["n"] };
+  await t.ledger.settle(key, "t", { kind: "done", observed });
+  expect(await t.wake(key, { kind: "pods", delta: "n1" })).toEqual([]);
+  await at.redis.del(`${at.prefix}:lists:${key}`);
+  expect(await t.wake(key, { kind: "pods", delta: "n1" })).toEqual([key]);
+});
+
 it("passes over what somebody else put into a list of keys", async () => {
   await t.wakeAndRun(key, { kind: "terminal", error: "no" });
   await at.redis.zadd(`${at.prefix}:parked`, 1, "a/b/c", 2, "");

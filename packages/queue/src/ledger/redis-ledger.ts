@@ -261,6 +261,7 @@ function outcomeArguments(
   | "observedVersion"
   | "cachedObject"
   | "cachedLists"
+  | "seen"
   | "keepFor"
 > {
   const {
@@ -269,6 +270,7 @@ function outcomeArguments(
     resourceVersion = "",
     cachedObject = "",
     cachedLists = "",
+    seen = [],
     keepFor = cachedObjectTtl,
   } = outcome.observed ?? {};
   const after = "after" in outcome ? outcome.after : undefined;
@@ -282,6 +284,7 @@ function outcomeArguments(
     observedVersion: resourceVersion,
     cachedObject,
     cachedLists,
+    seen: seen.join("\n"),
     keepFor: Math.ceil(keepFor),
   };
 }

@@ -73,10 +73,15 @@ describe("forgetting", () => {
         resourceVersion: "1",
         cachedObject: "{}",
         cachedLists: "[]",
+        seen: ["s"],
         ...(keepFor !== undefined && { keepFor }),
       };
       await ledger.settle(key, "t", { kind: "done", observed });
       age.ms += ms;
+      await ledger.wake([{ ...heard, kind: "pods", delta: "seen" }]);
+      expect((await ledger.inspect(key)).key).toMatchObject({
+        state: cachedLists === undefined ? "dispatched" : "idle",
+      });
       await ledger.wake([{ ...heard, kind: "pods", delta: "n" }]);
       expect(ledger.backup().entries.get(key)).toMatchObject({ hasLeftLists: cachedLists !== undefined });
       expect(await ledger.claim(key, "t2")).toMatchObject({

@@ -54,7 +54,12 @@ export interface ObservedVersion {
   readonly cachedObject?: string;
   /** The run's lists of other kinds, as JSON, to be kept as well. Wakes add the changes since (`Wake.delta`). */
   readonly cachedLists?: string;
-  /** How long both are kept, ms. Default: `cachedObjectTtl`. */
+  /**
+   * Beginnings of `Wake.delta`, up to the object: the lists have the objects in these versions, and the run has acted on
+   * them. While the lists are kept, such a change causes no run. Counts for the outcome `done`.
+   */
+  readonly seen?: readonly string[];
+  /** How long all are kept, ms. Default: `cachedObjectTtl`. */
   readonly keepFor?: Milliseconds;
 }
 

@@ -59,6 +59,7 @@ export interface ReconcileOptions<R extends Resource> {
 /** Shared by all steps of one run. */
 interface RunContext<R extends Resource> extends ReconcileOptions<R> {
   readonly run: Run;
+  readonly cache: RunCache | undefined;
   readonly guard: RunGuard;
   readonly ref: ResourceRef;
 }
@@ -82,7 +83,7 @@ export async function reconcileOnce<R extends Resource>(
   const cache = cachedListsOf(options.controller, run);
   const guard = runGuard(run, options.controller.name, { reader: reader.observeWrite, cache });
   const client = options.client.guarded(guard);
-  const runContext = { ...options, run, guard, ref, client };
+  const runContext = { ...options, run, cache, guard, ref, client };
   try {
     const raw = await reader.read(runContext.client);
     const outcome: RunOutcome =
@@ -96,10 +97,8 @@ export async function reconcileOnce<R extends Resource>(
     const cachedLists = cache?.text();
     if (observed.cachedObject === undefined && cachedLists === undefined) return { ...outcome, observed };
     const keepFor = options.controller.copiesFor;
-    return {
-      ...outcome,
-      observed: { ...observed, keepFor, ...(cachedLists !== undefined && { cachedLists }) },
-    };
+    const lists = cachedLists === undefined ? {} : { cachedLists, seen: cache?.seen() ?? [] };
+    return { ...outcome, observed: { ...observed, keepFor, ...lists } };
   } catch (error) {
     // No status can report these: the object could not be read, or the API server is not available.
     const { outcome } = outcomeOfError(error, abortReason(run));
@@ -187,6 +186,7 @@ async function reconcileObject<R extends Resource>(
     conditions: withReady(result.conditions ?? []),
     keepOthers: false,
   };
+  if (result.hasSeenOwnWrites === true) runContext.cache?.noteAllSeen();
   const done: RunOutcome = {
     kind: "done",
     after: nextRunAfter(runContext, result),

@@ -33,6 +33,7 @@ const resultSchema = z.strictObject({
   account: z.string().min(1).optional(),
   failure: z.instanceof(Error).optional(),
   object: kubeObjectSchema.optional(),
+  hasSeenOwnWrites: z.literal(true).optional(),
 });
 
 /** Fields of a status that only the runtime writes, with the reason to report. */

@@ -8,8 +8,8 @@
 -- - `next`: the token under which the worker can run another key at once, as `version` of the function, or empty. If
 --   no key is due, the slot is advertised under it for `worker`, unless that is empty. `askedAt`: when, by its clock.
 -- - `observedKind`, `observedUid`, `observedVersion`: the version of its own object that the run has read or written
---   last. `cachedObject`, `cachedLists`: the object and the lists that it leaves. Empty if it reports none. `keepFor`:
---   how long these are kept, ms.
+--   last. `cachedObject`, `cachedLists`: the object and the lists that it leaves. Empty if it reports none. `seen`: the
+--   beginnings of deltas that cause no run, one a line. `keepFor`: how long these are kept, ms.
 --
 -- Returns `{ 'stale' }` or `{ 'settled', due, chained, jobs... }`: `due` is in how many ms the key is due again, or
 -- -1; `chained` is a leased key, or `{}`.
@@ -41,7 +41,8 @@ if unknown and e.f.settled == token then return { 'settled', dueIn(e), chainedBe
 if unknown and (recovered() or e.f.announced == control.incarnation) then return { 'stale' } end
 
 -- True if the key may have been woken since the run began. If the run is missing from the data, wakes may be, too.
-local wasWoken = unknown or not e.f.answers or number(e, 'wakes') > number(e, 'answers')
+local sawAll = not unknown and e.f.answers and sawAllWakes(e)
+local wasWoken = unknown or not e.f.answers or (number(e, 'wakes') > number(e, 'answers') and not sawAll)
 local again = wasWoken or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid
 local ran, ranHere = e.f.ran, not unknown and e.f.ranIn == control.incarnation
@@ -49,6 +50,10 @@ leave(e)
 clear(e, 'token', 'until', 'claim', 'leftObject', 'leftLists', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
 recordObserved(e, ranHere)
 if not e.f.leftLists then forgetLists(e) end
+if sawAll then
+  redis.call('DEL', P .. ':deltas:' .. e.key) -- the lists contain these changes
+  clear(e, 'deltas', 'reasons', 'class', 'trace')
+end
 forgetAssignment(token)
 e.f.settled = token
 if account ~= '' then e.f.account = account end

@@ -7,7 +7,7 @@
 -- itself may begin or end.
 --
 -- The cached object of a wake is kept for the run that is due. Deltas of other objects are kept if the previous run
--- left lists, or a run in progress may leave some.
+-- left lists, or a run in progress may leave some. A change that the previous run has seen or made causes no run.
 --
 -- Most keys are woken alone, while no other key is ready. Such a key is assigned to an idle slot without entering a
 -- queue first: half of the commands, and the same outcome.
@@ -25,6 +25,15 @@ local function notePause(e, w)
   elseif w.paused and e.f['version:' .. w.kind] == w.resourceVersion then
     e.f.paused = e.f.paused or string.format('%.0f', now)
   end
+end
+
+-- True if the run before has left the changed object as it is now. Then the change causes no run.
+local function isOfRunBefore(e, w)
+  if not w.delta or w.uid or w.force then return false end
+  local _, seen = leftLists(e)
+  if not seen or not isSeen(seen, w.delta) then return false end
+  if newer(w.resourceVersion, e.f['version:' .. w.kind]) then e.f['version:' .. w.kind] = w.resourceVersion end
+  return true
 end
 
 local function remember(e, w)
@@ -88,7 +97,9 @@ end
 local all = listed(wakes, maxListItems)
 for _, w in ipairs(all) do
   local e = load(w.key)
-  if w.class ~= 'resync' or w.force or not e.f.state then
+  if isOfRunBefore(e, w) then
+    save(e)
+  elseif w.class ~= 'resync' or w.force or not e.f.state then
     local moreUrgent = remember(e, w)
     local leased = e.f.state == 'leased'
     if leased and w.force then e.f.forced = 1 end

@@ -110,6 +110,7 @@ const observed: fc.Arbitrary<ObservedVersion> = fc.record(
     ),
     cachedObject: fc.constantFrom('{"left":1}', '{"left":2}'),
     cachedLists: fc.constantFrom("l1", "l2"),
+    seen: fc.constantFrom(["n1"], ["n2", "n3"], ["n"]),
     keepFor: fc.constant(keptFor),
   },
   { requiredKeys: ["kind", "uid", "resourceVersion"] },
@@ -296,7 +297,7 @@ const throttling: fc.Arbitrary<readonly Happening[]> = fc
 
 /** A run that leaves its object and lists to the next run. */
 const leaving: fc.Arbitrary<readonly Happening[]> = fc
-  .record({ of: key, during: fc.array(wake, { maxLength: 1 }), by: jump, news: delta })
+  .record({ of: key, during: fc.array(wake, { maxLength: 2 }), by: jump, news: delta })
   .map(({ of, during, by, news: each }): readonly Happening[] => {
     const seen = { kind: "buckets", uid: "u9", resourceVersion: "200000000000000000000" };
     const change = { key: of, ...seen, reason: "Modified", class: "change" } as const;
@@ -308,7 +309,10 @@ const leaving: fc.Arbitrary<readonly Happening[]> = fc
       { call: "wake", wakes: [change], force: true },
       claim("leaving 1"),
       { call: "wake", wakes: during, force: false },
-      end({ kind: "done", observed: { ...seen, cachedObject: '{"left":3}', cachedLists: "l3" } }),
+      end({
+        kind: "done",
+        observed: { ...seen, cachedObject: '{"left":3}', cachedLists: "l3", seen: ["n1", "n2"] },
+      }),
       { event: "clock", by },
       {
         call: "wake",

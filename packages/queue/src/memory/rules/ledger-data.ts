@@ -28,7 +28,10 @@ export interface LedgerData {
   /** Cached objects that runs left, in the order in which they expire, by the clock for expiry. */
   readonly cachedObjects: Map<ObjectKey, { readonly cachedObject: string; readonly until: Milliseconds }>;
   /** Lists that runs left, in the same order. */
-  readonly cachedLists: Map<ObjectKey, { readonly stored: string; readonly until: Milliseconds }>;
+  readonly cachedLists: Map<
+    ObjectKey,
+    { readonly stored: string; readonly seen: readonly string[]; readonly until: Milliseconds }
+  >;
 
   /** Queues of ready keys, one per class and flow, by name; see `turns.ts`. */
   readonly queues: Map<string, FlowQueue>;
@@ -219,6 +222,10 @@ export function dropLists(entry: KeyEntry): void {
   entry.hasLeftLists = false;
   entry.deltas = new Set();
 }
+
+/** True if a run has seen the object in the state of this delta. @param seen the beginnings of such deltas. */
+export const isSeen = (seen: readonly string[] = [], delta: string): boolean =>
+  seen.some((beginning) => delta.startsWith(beginning));
 
 export const blankEntry = (key: ObjectKey): KeyEntry => ({
   key,

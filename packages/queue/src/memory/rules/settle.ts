@@ -12,7 +12,7 @@ import {
 import { cachedObjectTtl } from "../../cache/cache-bounds.ts";
 import type { ObservedVersion, RunOutcome, WakeClass } from "../../work-queue/work-queue.ts";
 import { countFailure, wokenDuringRun, type Jitter, useEarlyRun, withJitter } from "./backoff.ts";
-import { blankEntry, type KeyEntry, dropLists } from "./ledger-data.ts";
+import { blankEntry, type KeyEntry, dropLists, isSeen } from "./ledger-data.ts";
 import { accountLimit, throttleUntil } from "./limits.ts";
 import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./call-context.ts";
 import { dropAssignment, advertise } from "./advertised-slots.ts";
@@ -50,8 +50,9 @@ export function settle(context: CallContext, jitter: Jitter, call: SettleCall): 
   if (unknown && (hasRecovered(context) || entry.announcedIn === context.data.incarnation))
     return { kind: "stale" };
   // If the run is missing from the data, wakes may be, too.
-  const woken = unknown || wokenDuringRun(entry);
-  applyOutcome(context, jitter, entry, { ...call, woken });
+  const sawAll = !unknown && sawAllWakes(context, entry, call.outcome);
+  const woken = unknown || (wokenDuringRun(entry) && !sawAll);
+  applyOutcome(context, jitter, entry, { ...call, woken, sawAll });
   recordRun(context, call);
   makeDueReady(context);
   const chained = call.next && chainNext(context, call.next);
@@ -86,7 +87,7 @@ function applyOutcome(
   context: CallContext,
   jitter: Jitter,
   entry: KeyEntry,
-  { token, outcome, woken }: SettleCall & { readonly woken: boolean },
+  { token, outcome, woken, sawAll }: SettleCall & { readonly woken: boolean; readonly sawAll: boolean },
 ): void {
   const { startedRun, forced, holder } = entry;
   const again = woken || forced || outcome.kind === "interrupted";
@@ -101,6 +102,7 @@ function applyOutcome(
   const ranHere = holder?.token === token && startedRun.incarnation === context.data.incarnation;
   recordObserved(context, entry, outcome, ranHere);
   if (!entry.hasLeftLists) dropLists(entry);
+  if (sawAll) forgetSeenWakes(entry);
   clearObsolete(context, entry, outcome);
   if ("account" in outcome && outcome.account) entry.account = outcome.account;
   const error = "error" in outcome ? outcome.error : "";
@@ -112,6 +114,26 @@ function applyOutcome(
   // The rest of the outcome is about an object that no longer exists.
   if (again && entry.uid !== startedRun.uid) becomeReady(context, entry, context.now);
   else moveToNextState(context, jitter, entry, { outcome, woken, forced, again, ran: startedRun.class });
+}
+
+/** True if wakes have come since the run began, and the run has seen each of these changes: none causes a run. */
+function sawAllWakes(
+  { data }: CallContext,
+  { wakes, startedRun, deltas, uid }: KeyEntry,
+  { kind, observed }: RunOutcome,
+): boolean {
+  const { answeredWakes = wakes, incarnation } = startedRun;
+  if (kind !== "done" || observed?.cachedLists === undefined || observed.uid !== uid) return false;
+  if (deltas === "lost" || incarnation !== data.incarnation || wakes === answeredWakes) return false;
+  return deltas.size === wakes - answeredWakes && [...deltas].every((one) => isSeen(observed.seen, one));
+}
+
+/** The lists that the run leaves contain these changes. */
+function forgetSeenWakes(entry: KeyEntry): void {
+  entry.deltas = new Set();
+  entry.reasons = [];
+  entry.class = undefined;
+  entry.trace = undefined;
 }
 
 /**
@@ -137,7 +159,8 @@ function recordObserved(
   const until = expiryTime + (observed.keepFor ?? cachedObjectTtl);
   if (observed.cachedLists !== undefined && ranHere) {
     data.cachedLists.delete(entry.key);
-    data.cachedLists.set(entry.key, { stored: observed.cachedLists, until });
+    const { cachedLists: stored, seen = [] } = observed;
+    data.cachedLists.set(entry.key, { stored, seen: kind === "done" ? seen : [], until });
     entry.hasLeftLists = true;
   }
   const isNewest =

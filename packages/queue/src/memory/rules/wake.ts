@@ -1,6 +1,6 @@
 import { maxCachedObjectBytes, maxListingAge, maxDeltaBytes } from "../../cache/cache-bounds.ts";
 import type { Wake, WakeClass } from "../../work-queue/work-queue.ts";
-import { type KeyEntry, dropLists, type LedgerData } from "./ledger-data.ts";
+import { type KeyEntry, dropLists, isSeen, type LedgerData } from "./ledger-data.ts";
 import { entryOf, type CallContext } from "./call-context.ts";
 import { becomeReady, setFails, waitUntil } from "./key-states.ts";
 import { isObjectPaused } from "./order.ts";
@@ -21,6 +21,10 @@ const urgency: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, re
  */
 export function recordWake(context: CallContext, wake: Wake, force: boolean): void {
   const entry = entryOf(context, wake.key);
+  if (!force && isOfRunBefore(context, entry, wake)) {
+    noteVersion(entry, wake);
+    return;
+  }
   if (wake.class === "resync" && !force && entry.state !== undefined) return;
   const moreUrgent = mergeWake(context, entry, wake);
   if (isBeforeAnyRun(context, entry, wake)) {
@@ -55,6 +59,20 @@ export function recordWake(context: CallContext, wake: Wake, force: boolean): vo
   }
 }
 
+/** True if the run before has left the changed object as it is now. Then the change causes no run. */
+function isOfRunBefore({ data }: CallContext, entry: KeyEntry, { delta, uid }: Wake): boolean {
+  if (delta === undefined || uid !== undefined || entry.deltas === "lost") return false;
+  if (!entry.hasLeftLists || entry.observedIn !== data.incarnation) return false;
+  return isSeen(data.cachedLists.get(entry.key)?.seen, delta);
+}
+
+/** Returns true if the version is newer than all of its kind before. */
+function noteVersion({ versions }: KeyEntry, { kind, resourceVersion }: Wake): boolean {
+  const isNews = isNewer(resourceVersion, versions.get(kind));
+  if (isNews) versions.set(kind, resourceVersion);
+  return isNews;
+}
+
 function wakeIdleOrWaiting(context: CallContext, entry: KeyEntry, force: boolean): void {
   const inWindow = entry.notBefore > context.now && !force;
   if (inWindow && entry.earlyRunUsed) {
@@ -70,8 +88,7 @@ function wakeIdleOrWaiting(context: CallContext, entry: KeyEntry, force: boolean
 /** Returns true if the key is more urgent than before. */
 function mergeWake(context: CallContext, entry: KeyEntry, wake: Wake): boolean {
   if (wake.uid !== undefined && wake.uid !== entry.uid) entry.isNew = false; // also an older one: etcd may have been restored
-  if (isNewer(wake.resourceVersion, entry.versions.get(wake.kind))) {
-    entry.versions.set(wake.kind, wake.resourceVersion);
+  if (noteVersion(entry, wake)) {
     if (wake.uid !== undefined) dropCachedObjects(entry);
     if (wake.uid !== undefined && wake.uid !== entry.uid) resetForNewObject(context, entry, wake.uid);
   }
@@ -120,14 +137,14 @@ const fits = ({ states }: LedgerData, size: number): boolean =>
   states.ready.members.length * size < maxCachedObjectBytes;
 
 /** Keeps a delta of another kind's object, if the previous run left lists or a run in progress may leave some. */
-function keepDelta({ data }: CallContext, entry: KeyEntry, { delta: delta }: Wake): void {
+function keepDelta({ data }: CallContext, entry: KeyEntry, { delta, uid }: Wake): void {
   if (entry.hasLeftLists && !data.cachedLists.has(entry.key)) dropLists(entry);
   if (delta === undefined || entry.deltas === "lost") return;
   if (!entry.hasLeftLists && entry.state !== "leased") return;
   const all = new Set(entry.deltas).add(delta);
   const size = [...all].reduce((sum, each) => sum + Buffer.byteLength(each), 0);
   const isTooMuch = size > maxDeltaBytes || !fits(data, size);
-  entry.deltas = delta === "" || isTooMuch ? "lost" : all;
+  entry.deltas = delta === "" || uid !== undefined || isTooMuch ? "lost" : all;
 }
 
 function dropCachedObjects(entry: KeyEntry): void {
