@@ -73,6 +73,24 @@ it("a run has the objects that the run before found and created, with the change
   expect(requests).toEqual(["GET"]);
 });
 
+it("what a run has found and written counts as seen if its function says so, and only then", async () => {
+  const versions: string[] = [];
+  const reconcile =
+    (hasSeenOwnWrites?: true): NonNullable<Definition["reconcile"]> =>
+    async ({ client: of }) => {
+      const all = [...(await find(of)), await make(of, `own-${hasSeenOwnWrites}`)];
+      versions.splice(0, versions.length, ...all.map(({ metadata }) => metadata.resourceVersion));
+      return hasSeenOwnWrites && { hasSeenOwnWrites };
+    };
+  const owning = [{ kind: kindOf(configMap), copies: true }];
+  const seen = async (says?: true) =>
+    (await runOf({ owns: owning, reconcile: reconcile(says) })).observed?.seen;
+  expect(await seen()).toEqual([]);
+  expect(await seen(true)).toEqual(
+    versions.map((version): unknown => expect.stringContaining(`"resourceVersion":"${version}","object":`)),
+  );
+});
+
 it.each<[string, Work, boolean]>([
   [
     "that has deleted one",
