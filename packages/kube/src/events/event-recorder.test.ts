@@ -14,12 +14,14 @@ let clock: VirtualTimers;
 let recorder: EventRecorder;
 let warnings: string[];
 let requests: string[];
+let isBusy: boolean;
 
 beforeEach(async () => {
   api = await sandboxClient();
   clock = new VirtualTimers();
   warnings = [];
   requests = [];
+  isBusy = false;
   api.sandbox.faults.respond(({ method }) => {
     if (method !== "GET") requests.push(method);
     return undefined;
@@ -29,6 +31,7 @@ beforeEach(async () => {
   recorder = eventRecorder({
     client: api.client,
     log,
+    isBusy: () => isBusy,
     timers: clock,
     date: () => new Date(start + clock.now()),
     controller: "drover.dev/buckets",
@@ -61,6 +64,35 @@ const write = (...events: readonly RecordedEvent[]): Promise<void> => {
   return recorder.flush();
 };
 const stored = async () => (await api.client.list(builtin.event)).items;
+
+describe("while runs are in progress, an event", () => {
+  const recordBusy = async (): Promise<void> => {
+    isBusy = true;
+    recorder.record(created());
+    await clock.waitFor("events");
+    expect(requests).toEqual([]);
+  };
+  test("waits until they have ended", async () => {
+    await recordBusy();
+    isBusy = false;
+    recorder.idle();
+    await recorder.flush();
+    expect(requests).toEqual(["POST"]);
+    expect(await stored()).toMatchObject([{ eventTime: "2026-11-01T12:00:00.000000Z" }]);
+  });
+  test("waits for five seconds at most", async () => {
+    await recordBusy();
+    expect(await clock.waitFor("events")).toBe(5_000);
+    clock.advance(5_000);
+    await recorder.flush();
+    expect(requests).toEqual(["POST"]);
+  });
+  test("does not wait when the process ends", async () => {
+    await recordBusy();
+    await recorder.close();
+    expect(requests).toEqual(["POST"]);
+  });
+});
 
 describe("an event", () => {
   test("is written in the namespace of its object", async () => {

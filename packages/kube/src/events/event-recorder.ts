@@ -18,6 +18,8 @@ import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./reco
  */
 export interface EventRecorder {
   record(event: RecordedEvent): void;
+  /** Nothing is in progress any more that events wait for (`isBusy`). */
+  idle(): void;
   /** Attempts once to write all events that are not written yet. Never rejects. */
   flush(): Promise<void>;
   /** Flushes, and stops: later events are ignored. */
@@ -27,19 +29,23 @@ export interface EventRecorder {
 export interface EventRecorderOptions extends Reporter {
   readonly client: Pick<KubeClient, "create" | "patch">;
   readonly log: Log;
+  /** While it returns true, an event waits before it is written, for five seconds at most. Default: none waits. */
+  readonly isBusy?: () => boolean;
   readonly timers?: Timers;
   readonly date?: () => Date;
 }
 
 /** Shortest interval between two writes of one event's count. */
 const countEvery: Milliseconds = 1_000;
+/** Longest time that an event waits for more urgent work. */
+const giveWayFor: Milliseconds = 5_000;
 /** Wait after a failed write, unless the server asks for another one. */
 const retryEvery: Milliseconds = 10_000;
 const writeTimeout: Milliseconds = 5_000;
 const mostRemembered = 4_096;
 
 export function eventRecorder(options: EventRecorderOptions): EventRecorder {
-  const { timers = processTimers, date = () => new Date() } = options;
+  const { timers = processTimers, date = () => new Date(), isBusy = () => false } = options;
   const memory = eventMemory(mostRemembered);
   const write = writerOf(options, timers, (remembered) => memory.forget(remembered));
   const isDue = ({ triedAt }: RememberedEvent): boolean => timers.now() - triedAt >= countEvery;
@@ -48,10 +54,22 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
   let isQueued = false;
   let closed = false;
 
+  let stopWaiting = (): void => undefined;
+  const giveWay = async ({ recordedAt }: RememberedEvent): Promise<void> => {
+    const left = recordedAt + giveWayFor - timers.now();
+    if (closed || left <= 0 || !isBusy()) return;
+    const wait = Promise.withResolvers<undefined>();
+    stopWaiting = () => wait.resolve(undefined);
+    const cancel = timers.after(left, "events", stopWaiting);
+    await wait.promise;
+    cancel();
+  };
   const pass = async (isWanted: (remembered: RememberedEvent) => boolean): Promise<void> => {
     for (const remembered of memory.all()) {
-      if (isUnwritten(remembered) && isWanted(remembered)) await write(remembered);
-      else if (timers.now() - remembered.recordedAt > repeatWindow) memory.forget(remembered);
+      if (isUnwritten(remembered) && isWanted(remembered)) {
+        await giveWay(remembered);
+        await write(remembered);
+      } else if (timers.now() - remembered.recordedAt > repeatWindow) memory.forget(remembered);
     }
   };
   const scheduleWrites = (): void => {
@@ -75,9 +93,11 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
       memory.record(event, timers.now(), date());
       scheduleWrites();
     },
+    idle: () => stopWaiting(),
     flush,
     close: async () => {
       closed = true;
+      stopWaiting();
       alarm?.();
       await flush();
     },

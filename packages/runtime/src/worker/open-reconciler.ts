@@ -24,14 +24,31 @@ export interface Reconciler {
 }
 
 export function openReconciler<R extends Resource>(options: ReconcilerOptions<R>): Reconciler {
-  const { name, for: resource, client, log, controllerFor, ...running } = options;
-  const recorder = eventRecorder({ client, log, controller: `drover.dev/${name}`, instance: hostname() });
+  const { name, for: resource, client, log, controllerFor, ...settings } = options;
+  let running = 0;
+  const recorder = eventRecorder({
+    client,
+    log,
+    controller: `drover.dev/${name}`,
+    instance: hostname(),
+    isBusy: () => running > 0,
+  });
   const ref = refOf(resource);
   const announce: ReconcileOptions<R>["announce"] = ({ metadata }, announcement: Announcement) =>
     recorder.record({ regarding: { ref, metadata }, ...announcement });
   return {
-    reconcile: (run) =>
-      reconcileOnce({ ...running, controller: controllerFor(run), client, log, announce }, run),
+    async reconcile(run) {
+      running += 1;
+      try {
+        return await reconcileOnce(
+          { ...settings, controller: controllerFor(run), client, log, announce },
+          run,
+        );
+      } finally {
+        running -= 1;
+        if (running === 0) recorder.idle();
+      }
+    },
     close: () => recorder.close(),
   };
 }
