@@ -44,12 +44,11 @@ lists-1: no lists are given
 +   return false and
 
 lists-2: lists are given though deltas were lost
-- not e.f.leftLists or e.f.deltas == 'lost' or
-+ not e.f.leftLists or
+- e.f.leftLists and e.f.deltas ~= 'lost' and
++ e.f.leftLists and
 
 lists-4: lists are given on another server
-- or e.f.observedIn ~= control.incarnation then
-+ then
+-  and e.f.observedIn == control.incarnation
 
 lists-5: lists are given although deltas were deleted
 -  and size == number(e, 'deltas')
@@ -84,12 +83,20 @@ lists-4: lists are left by a run that began on another server
 + if cachedLists ~= '' and
 
 lists-1: lists are left for ever
-- seen or ''), 'PX', keepFor)
-+ seen or ''))
+- , cachedLists, 'PX', keepFor)
++ , cachedLists)
 
-lists-6: changes during a run that was not done count as seen
-- if verdict ~= 'done' or count == 0
-+ if count == 0
+lists-6: what a run that is not done has seen counts
+- if verdict ~= 'done' or #seen
++ if #seen
+
+lists-6: a run that leaves no lists counts
+- or cachedLists == '' or
++ or
+
+lists-6: a run that saw another object counts
+- cachedLists == '' or observedUid ~= e.f.uid then
++ cachedLists == '' then
 
 lists-6: a change without a delta counts as seen
 - if #deltas ~= count then return false end
@@ -97,23 +104,31 @@ lists-6: a change without a delta counts as seen
 lists-6: any change during the run counts as seen
 - if not isSeen(seen, each) then return false end
 
-lists-6: what a run that waits has seen counts later
-- (verdict == 'done' and seen or '')
-+ seen
+lists-6: any number of versions is kept for a key
+- or #seen > maxSeenBytes then
++ then
 
 ledger/scripts/wake.lua
 
 lists-6: a change that the run has seen causes a run
-- if not seen or not isSeen(seen, w.delta) then return false end
-+ if true then return false end
+- if not isSeen(e.f.seen, w.delta) or redis
++ if true or redis
+
+lists-6: what a run has seen counts when its lists are gone
+-  or redis.call('EXISTS', P .. ':lists:' .. e.key) == 0 then
++  then
+
+lists-6: what a run has seen counts on another server
+- or not e.f.seen or not hasLists(e) then
++ or not e.f.seen then
 
 lists-6: a forced wake does not count
-- if not w.delta or w.uid or w.force then
-+ if not w.delta or w.uid then
+- if not w.delta or w.uid or w.force or
++ if not w.delta or w.uid or
 
 lists-6: a change of the key's own object does not count
-- if not w.delta or w.uid or w.force then
-+ if not w.delta or w.force then
+- if not w.delta or w.uid or w.force or
++ if not w.delta or w.force or
 
 wake-2: the version of a seen change is forgotten
 - if newer(w.resourceVersion, e.f['version:' .. w.kind]) then e.f['version:' .. w.kind] = w.resourceVersion end
@@ -129,8 +144,8 @@ lists-6: the reasons of seen changes are left for the next run
 + 'deltas')
 
 lists-4: lists of before another server are given after a run that it did not know of
-- 'leftObject', 'leftLists', 'answers'
-+ 'leftObject', 'answers'
+- 'leftObject', 'leftLists', 'seen', 'answers'
++ 'leftObject', 'seen', 'answers'
 
 lists-1: deltas stay of a run that leaves no lists
 - if not e.f.leftLists then forgetLists(e) end

@@ -152,8 +152,8 @@ object-3: a cached object stays that is older than the one that a run read
 +     e.f[known] = observedVersion
 
 object-4: a version of another object counts
-- or observedUid ~= e.f.uid then
-+ then
+- if observedVersion == '' or observedUid ~= e.f.uid then
++ if observedVersion == '' then
 
 ledger/scripts/settle.lua
 

@@ -33,7 +33,7 @@ settle-2: a repeat is stale
 - if unknown and e.f.settled == token then return { 'settled', dueIn(e), chainedBefore(e) } end
 
 settle-3: a wake during the run is forgotten
-- or number(e, 'wakes') > number(e, 'answers')
+- or (number(e, 'wakes') > number(e, 'answers') and not sawAll)
 
 settle-4: a wake during a failing run does not pierce
 - elseif wasWoken and number(e, 'wokenEarly') == 0 then

@@ -102,6 +102,19 @@ export function memoryContract(servers: () => Servers): void {
       expect(await conditionOf(cluster, "Counted")).toMatchObject({ message: "2" });
     });
 
+    test("a rolling child that waits for one that is made in the same run is changed afterwards", async () => {
+      const rolling = (a: string, name?: string): Child => ({
+        object: configMap({ a }, name),
+        update: "Rolling",
+      });
+      const { cluster } = await composing(({ spec: { html } }) => ({
+        children: html === "" ? [rolling("1")] : [rolling("2"), rolling("2", "b")],
+      }));
+      await cluster.apply(website({ html: "2" }));
+      await cluster.advance("1s");
+      expect(await get(cluster, "configMap")).toMatchObject({ data: { a: "2" } });
+    });
+
     test("a child that waits for another one is made as soon as that is ready", async () => {
       const { cluster } = await composing(() => ({
         children: [{ object: configMap({ a: "1" }), wave: 1 }, deployment("b")],

@@ -16,3 +16,6 @@ export const cachedObjectTtl: Milliseconds = 10_000;
 
 /** Maximum bytes of a key's deltas; with more, the next run lists live. */
 export const maxDeltaBytes = 65_536;
+
+/** Bytes of what a run has seen, for one key: each change is compared with them. */
+export const maxSeenBytes = 8_192;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { maxCachedObjectBytes, maxDeltaBytes } from "./cache-bounds.ts";
+import { maxCachedObjectBytes, maxDeltaBytes, maxSeenBytes } from "./cache-bounds.ts";
 import { maxListItems } from "../redis/lua/script-bounds.ts";
 import type { Claim, ObservedVersion, RunOutcome, Wake } from "../work-queue/work-queue.ts";
 import {
@@ -130,7 +130,8 @@ export function cachedListsContract(t: LedgerUnderTest): void {
       ["was not done", { kind: "wait", after: 5_000, observed: seesA }],
       ["left no lists", { ...done, observed: { ...observed, seen: ["a1,"] } }],
       ["saw another object", { ...done, observed: { ...seesA, uid: "u2" } }],
-    ])("counts unless the run %s", async (_, outcome) => {
+      ["has seen too much", { ...done, observed: { ...seesA, seen: ["a1,", "x".repeat(maxSeenBytes - 3)] } }],
+    ])("counts if the run %s", async (_, outcome) => {
       await wakeWithDelta("a1,{}");
       await end(outcome);
       expect(await isDue()).toBe(true);

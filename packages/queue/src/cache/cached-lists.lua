@@ -12,7 +12,7 @@ end
 
 local function forgetLists(e)
   if e.f.deltas then redis.call('DEL', P .. ':deltas:' .. e.key) end
-  clear(e, 'leftLists', 'deltas')
+  clear(e, 'leftLists', 'deltas', 'seen')
 end
 
 -- From now on no lists are given until a run has listed live. No delta is of the key's own object.
@@ -43,22 +43,20 @@ local function deltasOf(e)
   return {}
 end
 
--- The lists that the previous run left, and what it has seen; nil if there are none, or if a delta since is missing.
-local function leftLists(e)
-  if not e.f.leftLists or e.f.deltas == 'lost' or e.f.observedIn ~= control.incarnation then return nil end
-  local left = read(P .. ':lists:' .. e.key, 'GET')
-  if type(left) == 'string' then return string.match(left, '^([^\n]*)\n?(.*)$') end
+-- False also if a delta since may be missing.
+local function hasLists(e)
+  return e.f.leftLists and e.f.deltas ~= 'lost' and e.f.observedIn == control.incarnation
 end
 
 -- The lists that the previous run left and the deltas since, as tab-separated JSON; empty if one of them is missing.
 local function takeLists(e)
   local deltas = e.f.leftLists and deltasOf(e) or {}
-  local left = leftLists(e)
+  local left = hasLists(e) and read(P .. ':lists:' .. e.key, 'GET')
   local size = 0
   for _, each in ipairs(deltas) do
     size = size + #each
   end
-  local isAll = left and size == number(e, 'deltas')
+  local isAll = type(left) == 'string' and size == number(e, 'deltas')
   forgetLists(e)
   return isAll and table.concat({ left, unpack(deltas) }, '\t') or ''
 end

@@ -4,10 +4,12 @@
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/versions"
 
+if verdict ~= 'done' or #seen > maxSeenBytes then seen = '' end
+
 -- True if wakes have come since the run began, and the run has seen each of these changes: none of them causes a run.
 local function sawAllWakes(e)
   local count = number(e, 'wakes') - number(e, 'answers')
-  if verdict ~= 'done' or count == 0 or cachedLists == '' or observedUid ~= e.f.uid then return false end
+  if count == 0 or seen == '' or cachedLists == '' or observedUid ~= e.f.uid then return false end
   local deltas = e.f.ranIn == control.incarnation and deltasOf(e) or {}
   if #deltas ~= count then return false end
   for _, each in ipairs(deltas) do
@@ -29,8 +31,9 @@ local function recordObserved(e, ranHere)
   end
   if ranHere then e.f.observedIn = control.incarnation end
   if cachedLists ~= '' and ranHere and (verdict == 'done' or verdict == 'wait') then
-    redis.call('SET', P .. ':lists:' .. e.key, cachedLists .. '\n' .. (verdict == 'done' and seen or ''), 'PX', keepFor)
+    redis.call('SET', P .. ':lists:' .. e.key, cachedLists, 'PX', keepFor)
     e.f.leftLists = 1
+    if seen ~= '' then e.f.seen = seen end
   end
   if cachedObject == '' or e.f[known] ~= observedVersion or not isDecimal(observedVersion) then return end
   if verdict == 'done' or verdict == 'wait' then

@@ -2,7 +2,7 @@ import * as bounds from "../redis/lua/script-bounds.ts";
 import { luaAssembler, luaSources } from "../redis/lua/assemble-lua.ts";
 import { luaFile } from "#lua-file";
 import { type LuaScript, defineLuaScript } from "../redis/lua/lua-script.ts";
-import { maxCachedObjectBytes, maxDeltaBytes, maxListingAge } from "../cache/cache-bounds.ts";
+import { maxCachedObjectBytes, maxDeltaBytes, maxListingAge, maxSeenBytes } from "../cache/cache-bounds.ts";
 import { maxPastRuns, overdueJobAge } from "./ledger.ts";
 
 /** Arguments of every script, in front of its own. */
@@ -20,6 +20,7 @@ export const ledgerLua = luaSources(luaFile, {
   maxCachedObjectBytes,
   maxDeltaBytes,
   maxListingAge,
+  maxSeenBytes,
   maxPastRuns,
   overdueJobAge,
 });

@@ -47,7 +47,7 @@ local again = wasWoken or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid
 local ran, ranHere = e.f.ran, not unknown and e.f.ranIn == control.incarnation
 leave(e)
-clear(e, 'token', 'until', 'claim', 'leftObject', 'leftLists', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
+clear(e, 'token', 'until', 'claim', 'leftObject', 'leftLists', 'seen', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
 recordObserved(e, ranHere)
 if not e.f.leftLists then forgetLists(e) end
 if sawAll then

@@ -29,9 +29,8 @@ end
 
 -- True if the run before has left the changed object as it is now. Then the change causes no run.
 local function isOfRunBefore(e, w)
-  if not w.delta or w.uid or w.force then return false end
-  local _, seen = leftLists(e)
-  if not seen or not isSeen(seen, w.delta) then return false end
+  if not w.delta or w.uid or w.force or not e.f.seen or not hasLists(e) then return false end
+  if not isSeen(e.f.seen, w.delta) or redis.call('EXISTS', P .. ':lists:' .. e.key) == 0 then return false end
   if newer(w.resourceVersion, e.f['version:' .. w.kind]) then e.f['version:' .. w.kind] = w.resourceVersion end
   return true
 end

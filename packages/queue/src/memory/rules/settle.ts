@@ -9,7 +9,7 @@ import {
   type LeasedKey,
   type SlotRequest,
 } from "../../ledger/ledger.ts";
-import { cachedObjectTtl } from "../../cache/cache-bounds.ts";
+import { cachedObjectTtl, maxSeenBytes } from "../../cache/cache-bounds.ts";
 import type { ObservedVersion, RunOutcome, WakeClass } from "../../work-queue/work-queue.ts";
 import { countFailure, wokenDuringRun, type Jitter, useEarlyRun, withJitter } from "./backoff.ts";
 import { blankEntry, type KeyEntry, dropLists, isSeen } from "./ledger-data.ts";
@@ -120,12 +120,19 @@ function applyOutcome(
 function sawAllWakes(
   { data }: CallContext,
   { wakes, startedRun, deltas, uid }: KeyEntry,
-  { kind, observed }: RunOutcome,
+  outcome: RunOutcome,
 ): boolean {
+  const { observed } = outcome;
   const { answeredWakes = wakes, incarnation } = startedRun;
-  if (kind !== "done" || observed?.cachedLists === undefined || observed.uid !== uid) return false;
+  if (observed?.cachedLists === undefined || observed.uid !== uid) return false;
   if (deltas === "lost" || incarnation !== data.incarnation || wakes === answeredWakes) return false;
-  return deltas.size === wakes - answeredWakes && [...deltas].every((one) => isSeen(observed.seen, one));
+  return deltas.size === wakes - answeredWakes && [...deltas].every((one) => isSeen(seenBy(outcome), one));
+}
+
+/** What the run has seen, if it counts. */
+function seenBy({ kind, observed }: RunOutcome): readonly string[] {
+  const seen = observed?.seen ?? [];
+  return kind === "done" && Buffer.byteLength(seen.join("\n")) <= maxSeenBytes ? seen : [];
 }
 
 /** The lists that the run leaves contain these changes. */
@@ -143,9 +150,10 @@ function forgetSeenWakes(entry: KeyEntry): void {
 function recordObserved(
   { data, expiryTime }: CallContext,
   entry: KeyEntry,
-  { kind, observed }: RunOutcome,
+  outcome: RunOutcome,
   ranHere: boolean,
 ): void {
+  const { kind, observed } = outcome;
   entry.hasLeftObject = false;
   entry.hasLeftLists = false;
   if (!ranHere) entry.observedIn = undefined;
@@ -159,8 +167,8 @@ function recordObserved(
   const until = expiryTime + (observed.keepFor ?? cachedObjectTtl);
   if (observed.cachedLists !== undefined && ranHere) {
     data.cachedLists.delete(entry.key);
-    const { cachedLists: stored, seen = [] } = observed;
-    data.cachedLists.set(entry.key, { stored, seen: kind === "done" ? seen : [], until });
+    const seen = seenBy(outcome);
+    data.cachedLists.set(entry.key, { stored: observed.cachedLists, seen, until });
     entry.hasLeftLists = true;
   }
   const isNewest =
