@@ -1,12 +1,12 @@
 import {
   type Child,
   type Compose,
+  type ComposeContext,
   composeContext,
   type ComposeResult,
   type Controller,
   fieldManagerOf,
   type Observed,
-  type ObservedObjects,
   observedObjects,
   type OwnedKind,
   parentText,
@@ -117,8 +117,8 @@ async function composeOnce<R extends Resource>(
   const { signal, announce } = run.context;
   const { applying, observation, observed } = await observe(run);
   const { children } = observation;
-  const looked = noting(observed.children);
-  const result = await compose(composeContext(run.context, { ...observed, children: looked.objects }));
+  const noted = noting(composeContext(run.context, observed));
+  const result = await compose(noted.context);
   signal.throwIfAborted();
   const desired = checkedChildren(applying, declaredIn(result));
   const object = await recordElsewhere(applying, desired, observation);
@@ -130,7 +130,7 @@ async function composeOnce<R extends Resource>(
   for (const each of announcementsOf(applied, pruned.outcomes)) announce(each);
   const failure = failureOf(applied) ?? pruned.failure;
   const isUnmoved = object === undefined && failure === undefined && pruned.outcomes.length === 0;
-  const hasSeenOwnWrites = !looked.isUsed() && isUnmoved && waitsForNothing(applied);
+  const hasSeenOwnWrites = !noted.isUsed() && isUnmoved && waitsForNothing(applied);
   return {
     ...withConditions(run, result, applied),
     ...(failure !== undefined && { failure }),
@@ -139,21 +139,26 @@ async function composeOnce<R extends Resource>(
   };
 }
 
-/** The same objects, and whether any of them was asked for. */
-function noting(observed: ObservedObjects) {
+/** The same context, and whether anything was read in it that the run may change. */
+function noting<R extends Resource>(context: ComposeContext<R>) {
   let isUsed = false;
-  const used = (): ObservedObjects => {
+  const note = <T>(value: T): T => {
     isUsed = true;
-    return observed;
+    return value;
   };
-  const objects: ObservedObjects = {
-    get all() {
-      return used().all;
+  const noted: ComposeContext<R> = {
+    ...context,
+    get children() {
+      return note(context.children);
     },
-    of: (ref) => used().of(ref),
-    get: (ref, name) => used().get(ref, name),
+    get status() {
+      return note(context.status);
+    },
+    get object() {
+      return note(context.object);
+    },
   };
-  return { objects, isUsed: () => isUsed };
+  return { context: noted, isUsed: () => isUsed };
 }
 
 async function observe<R extends Resource>(run: ComposeRun<R>) {

@@ -102,6 +102,19 @@ export function memoryContract(servers: () => Servers): void {
       expect(await conditionOf(cluster, "Counted")).toMatchObject({ message: "2" });
     });
 
+    test("compose that looks at its status is called again with the one that it has returned", async () => {
+      const { cluster } = await composing(({ status }) => ({
+        children,
+        conditions: [
+          ...((status.conditions ?? []).some(({ type }) => type === "First")
+            ? [{ type: "Second", status: "True", reason: "Second", message: "" } as const]
+            : []),
+          { type: "First", status: "True", reason: "First", message: "" },
+        ],
+      }));
+      expect(await conditionOf(cluster, "Second")).toMatchObject({ status: "True" });
+    });
+
     test("a rolling child that waits for one that is made in the same run is changed afterwards", async () => {
       const rolling = (a: string, name?: string): Child => ({
         object: configMap({ a }, name),
