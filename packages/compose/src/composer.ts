@@ -6,6 +6,7 @@ import {
   type ComposeResult,
   type Controller,
   fieldManagerOf,
+  isRelated,
   type Observed,
   observedObjects,
   type OwnedKind,
@@ -18,7 +19,7 @@ import {
   RetryAfterError,
   RetryError,
 } from "@drover/controller";
-import { isControlledBy, type KubeObject, refOf } from "@drover/kube";
+import { isControlledBy, type KubeObject, refOf, resourceNameOf } from "@drover/kube";
 import type { ApplyContext } from "./apply-child.ts";
 import { type AppliedWaves, applyWaves, waitsForNothing } from "./apply-waves.ts";
 import { checkedChildren } from "./checked-children.ts";
@@ -117,7 +118,7 @@ async function composeOnce<R extends Resource>(
   const { signal, announce } = run.context;
   const { applying, observation, observed } = await observe(run);
   const { children } = observation;
-  const noted = noting(composeContext(run.context, observed));
+  const noted = noting(composeContext(run.context, observed), run.controller);
   const result = await compose(noted.context);
   signal.throwIfAborted();
   const desired = checkedChildren(applying, declaredIn(result));
@@ -140,7 +141,12 @@ async function composeOnce<R extends Resource>(
 }
 
 /** The same context, and whether anything was read in it that the run may change. */
-function noting<R extends Resource>(context: ComposeContext<R>) {
+function noting<R extends Resource>(
+  context: ComposeContext<R>,
+  { owns, watches }: Pick<ComposedController<R>, "owns" | "watches">,
+) {
+  const owned = new Set(owns.map(({ kind }) => resourceNameOf(refOf(kind))));
+  const mayBeChildren = watches.some((one) => isRelated(one) && owned.has(resourceNameOf(refOf(one.kind))));
   let isUsed = false;
   const note = <T>(value: T): T => {
     isUsed = true;
@@ -156,6 +162,9 @@ function noting<R extends Resource>(context: ComposeContext<R>) {
     },
     get object() {
       return note(context.object);
+    },
+    get related() {
+      return mayBeChildren ? note(context.related) : context.related;
     },
   };
   return { context: noted, isUsed: () => isUsed };

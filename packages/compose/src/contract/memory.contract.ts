@@ -1,5 +1,5 @@
 import type { Child, ObservedObjects } from "@drover/controller";
-import { builtin } from "@drover/kube";
+import { builtin, kindOf } from "@drover/kube";
 import type { CallRecord } from "@drover/testing/fault-proxy";
 import { describe, expect, test } from "vitest";
 import {
@@ -59,9 +59,12 @@ export function memoryContract(servers: () => Servers): void {
       .map((owned) => ({ ...owned, copies: true }));
     const children = [configMap({ a: "1" }), configMap({ a: "2" }, "b")];
     const made = ["patch configmaps/a", "patch configmaps/b", "update websites.example.com/a"];
-    const composing = async (compose: Parameters<typeof controllerOfWebsites>[0]) => {
+    const composing = async (
+      compose: Parameters<typeof controllerOfWebsites>[0],
+      more: Parameters<typeof controllerOfWebsites>[1] = {},
+    ) => {
       const { cluster, client } = await open(
-        controllerOfWebsites(compose, { owns: copied, copies: true, copiesFor: "10m" }),
+        controllerOfWebsites(compose, { owns: copied, copies: true, copiesFor: "10m", ...more }),
       );
       await cluster.advance("1s");
       await cluster.apply(website({ html: "" }));
@@ -99,6 +102,20 @@ export function memoryContract(servers: () => Servers): void {
         ],
       }));
       expect(calls()).toEqual([made, made.slice(-1)]);
+      expect(await conditionOf(cluster, "Counted")).toMatchObject({ message: "2" });
+    });
+
+    test("compose that looks at related objects is called again with children that are among them", async () => {
+      const related = [{ kind: kindOf(builtin.configMap), names: { all: true } }] as const;
+      const { cluster } = await composing(
+        ({ related: found }) => ({
+          children,
+          conditions: [
+            { type: "Counted", status: "True", reason: "Counted", message: String(found.all.length) },
+          ],
+        }),
+        { related },
+      );
       expect(await conditionOf(cluster, "Counted")).toMatchObject({ message: "2" });
     });
 
