@@ -67,10 +67,10 @@ it("finds parts that do not run, and objects of functions that are gone", async 
   await createFork("b", "drover.dev/forks");
   await createFork("c", "drover.dev/knives");
   expect(await found()).toEqual([
-    "problem  forks.example.com: 2 objects, such as web/a, have the finalizer of forks, and no function of that name is for their kind.",
-    "         next: Deploy forks again, or: drover remove forks --release --kind forks.example.com",
-    "problem  forks.example.com: 1 objects, such as web/c, have the finalizer of knives, and no function of that name is for their kind.",
-    "         next: Deploy knives again, or: drover remove knives --release --kind forks.example.com",
+    "problem  forks.example.com: 2 objects, such as web/a, have the finalizer of forks, and no function of that name is for them.",
+    "         next: Deploy forks again. If it is gone for good, also as one with a bridge of its own: drover remove forks --release --kind forks.example.com",
+    "problem  forks.example.com: 1 objects, such as web/c, have the finalizer of knives, and no function of that name is for them.",
+    "         next: Deploy knives again. If it is gone for good, also as one with a bridge of its own: drover remove knives --release --kind forks.example.com",
   ]);
   await client.patch(refOf(fork), objectKey({ namespace: "web", name: "c" }), {
     type: "merge",

@@ -57,17 +57,19 @@ export async function deleteSame(client: KubeClient, ref: ResourceRef, object: K
   }
 }
 
-/** Removes the finalizer from an object, unless the object has changed: then it is listed again. */
+/** Removes the finalizer from an object. False if the object has changed or is gone: it is listed again. */
 export async function removeFinalizer(
   client: KubeClient,
   { ref, finalizer }: Held,
   object: KubeObject,
-): Promise<void> {
+): Promise<boolean> {
   const { uid, resourceVersion, finalizers = [] } = object.metadata;
   const metadata = { uid, resourceVersion, finalizers: finalizers.filter((one) => one !== finalizer) };
   try {
     await client.patch(ref, keyOf(object), { type: "merge", body: { metadata } });
+    return true;
   } catch (error) {
     if (!isApiError(error, "Conflict", "NotFound")) throw error;
+    return false;
   }
 }

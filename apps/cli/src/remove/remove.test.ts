@@ -1,5 +1,5 @@
 import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
-import { builtin, type KubeObject, refOf, kindOf, listAll } from "@drover/kube";
+import { builtin, type KubeClient, type KubeObject, refOf, kindOf, listAll } from "@drover/kube";
 import { afterEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { plainKind } from "../testing/plain-kind.ts";
@@ -24,8 +24,8 @@ afterEach(async () => {
     }
 });
 
-const removed = (more: Partial<RemoveOptions> = {}): Promise<void> =>
-  remove(client, {
+const removed = (more: Partial<RemoveOptions> = {}, by: KubeClient = client): Promise<void> =>
+  remove(by, {
     key: objectKey({ namespace: "a", name: "forks" }),
     choice: "release",
     isConfirmed: false,
@@ -65,7 +65,10 @@ it.each([
   await register("a", its);
   await register("b", others);
   await createFork("b", "one");
-  await expect(removed()).rejects.toThrow(/^b\/forks has the same finalizer, drover\.dev\/forks, /);
+  for (const choice of ["release", "finalize"] as const)
+    await expect(removed({ choice, isConfirmed: true })).rejects.toThrow(
+      /^b\/forks has the same finalizer, drover\.dev\/forks, /,
+    );
   await expect(removed({ key: objectKey({ namespace: "c", name: "forks" }), kind: "forks" })).rejects.toThrow(
     /has the same finalizer/,
   );
@@ -73,6 +76,31 @@ it.each([
   expect(
     (await functions()).map(({ finalizers, deletionTimestamp }) => finalizers ?? deletionTimestamp),
   ).toEqual([undefined, undefined]);
+});
+
+it("a function whose finalizer another one has, too, leaves it the objects", async () => {
+  await register("a");
+  await register("b", { namespaces: ["b"] });
+  await createFork("b", "one");
+  await removed({ choice: undefined });
+  expect(printed.at(-1)).toBe("b/forks has the same finalizer, and keeps the objects");
+  expect(await finalizersIn("b")).toEqual([finalizer]);
+  expect((await functions()).map(({ namespace }) => namespace)).toEqual(["b"]);
+});
+
+it("gives up when something puts the finalizer on again, such as a function without a ReconcileFunction", async () => {
+  await register("a");
+  await createFork("a", "one");
+  const patch: typeof client.patch = async (...request) => {
+    await client.patch(...request);
+    return client.patch(refOf(fork), request[1], {
+      type: "merge",
+      body: { metadata: { finalizers: [finalizer] } },
+    });
+  };
+  await expect(removed({}, { ...client, patch })).rejects.toThrow(
+    /has got the finalizer drover\.dev\/forks again: a function still runs/,
+  );
 });
 
 it("functions of this name with other kinds or other namespaces do not matter", async () => {

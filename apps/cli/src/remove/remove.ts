@@ -1,4 +1,10 @@
-import { type Milliseconds, type ObjectKey, oneLine, ReconcileFunction } from "@drover/controller";
+import {
+  finalizerOf,
+  type Milliseconds,
+  type ObjectKey,
+  oneLine,
+  ReconcileFunction,
+} from "@drover/controller";
 import {
   establishedRefOf,
   keyOf,
@@ -59,19 +65,19 @@ export async function remove(client: KubeClient, options: RemoveOptions): Promis
   const held = heldOf(fn);
   const { uid, deletionTimestamp } = fn.object.metadata;
   if (options.withoutDeployerIn !== undefined) await refuseRunningDeployer(client, options.withoutDeployerIn);
-  if (choice === "release") {
-    refuseShared(functions, key, held);
-    print(`If this is interrupted: ${releaseCommand(key, held)}`);
-  }
+  const other = sharing(functions, key, held);
+  if (choice !== undefined && other !== undefined) throw sharedError(other, held, key);
+  if (choice === "release") print(`If this is interrupted: ${releaseCommand(key, held)}`);
   if (deletionTimestamp === undefined) {
     // A user who may not delete the function should be refused before any object is deleted.
     await client.delete(ref, key, { uid, dryRun: true });
-    await finalizeObjects(client, held, options);
+    if (other === undefined) await finalizeObjects(client, held, options);
     await client.delete(ref, key, { uid });
   }
   if (options.withoutDeployerIn !== undefined) await takeDown(client, fn, options.wait);
   await untilGone(client, fn, options);
   print(`ReconcileFunction ${key}: removed`);
+  if (other !== undefined) return print(`${other.key} has the same finalizer, and keeps the objects`);
   if (choice === "release") return release(client, held, options);
   const left = await heldObjects(client, held);
   if (left.length === 0) return;
@@ -91,27 +97,33 @@ function heldOf({ key, name, spec }: DeployedFunction): Held {
   );
 }
 
-/** Other functions of this name have the same finalizer, which would be removed from their objects, too. */
-function refuseShared(functions: readonly DeployedFunction[], key: string, held: Held): void {
+/**
+ * Another function with the same finalizer, which is made of the name, on objects of the same kind. Its objects cannot be told
+ * from those of this one. A function with a spec that cannot be read may be for any kind.
+ *
+ * @param key of this function; undefined if it is gone.
+ */
+function sharing(
+  functions: readonly DeployedFunction[],
+  key: string | undefined,
+  held: Held,
+): DeployedFunction | undefined {
   const meets = (namespaces: readonly string[] = []): boolean =>
     [namespaces, held.namespaces].some((all) => all.length === 0) ||
     namespaces.some((one) => held.namespaces.includes(one));
-  const other = functions.find((one) => {
+  return functions.find((one) => {
+    if (one.key === key || finalizerOf(one.name) !== held.finalizer) return false;
     const { for: its } = one.spec ?? {};
-    const isOfKind = its?.group === held.ref.group && its.plural === held.ref.plural;
-    return (
-      one.key !== key &&
-      isOfKind &&
-      heldBy(one.name, held.ref).finalizer === held.finalizer &&
-      meets(its.namespaces)
-    );
+    if (its === undefined) return true;
+    return its.group === held.ref.group && its.plural === held.ref.plural && meets(its.namespaces);
   });
-  if (other === undefined) return;
-  throw new CommandError(
-    `${other.key} has the same finalizer, ${held.finalizer}, on objects of the same kind: they cannot be told apart. Use ` +
-      "--finalize, or remove the finalizer from single objects with kubectl.",
-  );
 }
+
+const sharedError = (other: DeployedFunction, held: Held, key: string): CommandError =>
+  new CommandError(
+    `${other.key} has the same finalizer, ${held.finalizer}, and may have it on the same objects: they cannot be told apart. ` +
+      `Nothing was changed. drover remove ${key} without --finalize or --release leaves the objects to ${other.key}.`,
+  );
 
 /** Deletes the objects with the finalizer if that was asked for, and waits until the function has finalized them. */
 async function finalizeObjects(
@@ -178,18 +190,32 @@ function notStopped({ metadata }: KubeObject, key: string, why: string, wait: Mi
   );
 }
 
-/** Removes the finalizer from the objects that have it, and from those that got it meanwhile. */
+/**
+ * Removes the finalizer from the objects that have it, and from those that got it meanwhile.
+ *
+ * @throws CommandError if something puts it on again: a function of this name, or one without a ReconcileFunction.
+ */
 async function release(
   client: KubeClient,
   held: Held,
-  { print }: Pick<RemoveOptions, "print">,
+  { key, print }: Pick<RemoveOptions, "key" | "print">,
 ): Promise<void> {
   const released = new Set<string>();
   for (;;) {
+    const other = sharing(await deployedFunctions(client, undefined), undefined, held);
+    if (other !== undefined) throw sharedError(other, held, key);
     const found = await heldObjects(client, held);
+    const again = found.find(({ metadata }) => released.has(metadata.uid));
+    if (again !== undefined) {
+      throw new CommandError(
+        `${keyOf(again)} has got the finalizer ${held.finalizer} again: a function still runs, such as one with a bridge in its own ` +
+          "process. Stop it, and run this command again.",
+      );
+    }
     if (found.length === 0) break;
-    await forEachObject(found, (object) => removeFinalizer(client, held, object));
-    for (const { metadata } of found) released.add(metadata.uid);
+    await forEachObject(found, async (object) => {
+      if (await removeFinalizer(client, held, object)) released.add(object.metadata.uid);
+    });
   }
   print(`${released.size} ${resourceNameOf(held.ref)}: released from ${held.finalizer}`);
 }
@@ -218,7 +244,8 @@ async function releaseAfterwards(
     );
   }
   const held = heldBy(key.slice(key.indexOf("/") + 1), found);
-  refuseShared(functions, key, held);
+  const other = sharing(functions, undefined, held);
+  if (other !== undefined) throw sharedError(other, held, key);
   await release(client, held, options);
 }
 

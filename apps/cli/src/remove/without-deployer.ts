@@ -1,4 +1,4 @@
-import { functionSelector, type Milliseconds, ReconcileFunction } from "@drover/controller";
+import { functionSelector, type Milliseconds, objectKey, ReconcileFunction } from "@drover/controller";
 import {
   builtin,
   keyOf,
@@ -9,6 +9,7 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import type { DeployedFunction } from "../deployed-functions.ts";
 import { findAbsentParts } from "../find-absent-parts.ts";
@@ -23,8 +24,18 @@ const roleKinds: readonly ResourceRef[] = [
 ];
 const pollInterval: Milliseconds = 250;
 
+const bindingSchema = z.looseObject({ subjects: z.array(z.looseObject({ namespace: z.string() })) });
+const subjectsIn = (binding: KubeObject | undefined): readonly string[] =>
+  bindingSchema.safeParse(binding).data?.subjects.map(({ namespace }) => namespace) ?? [];
+
 /** @throws CommandError if a deployer runs, or if that is not known: then the deployer must remove the function. */
 export async function refuseRunningDeployer(client: KubeClient, namespace: string): Promise<void> {
+  const binding = await client.get(builtin.clusterRoleBinding, objectKey({ name: "drover-deployer" }));
+  const elsewhere = subjectsIn(binding).find((one) => one !== namespace);
+  if (elsewhere !== undefined)
+    throw new CommandError(
+      `Drover is installed in the namespace ${elsewhere}: --drover-namespace ${elsewhere}`,
+    );
   const absent = await findAbsentParts(client, { namespace, parts: ["deployer"] });
   if (absent === undefined)
     throw new CommandError(
