@@ -103,6 +103,11 @@ it("a certificate is due for renewal after two thirds of its life", async () => 
   expect([2_433, 2_434].map((days) => isDueForRenewal(own, after(days)))).toEqual([false, true]);
 });
 
+it("a certificate that is not valid yet is due for renewal", async () => {
+  const { certificate } = await createAuthority(new Date(Date.now() + 86_400_000));
+  expect(isDueForRenewal(readCertificate(certificate), new Date())).toBe(true);
+});
+
 it("a certificate covers hosts only if it names all of them", async () => {
   const authority = await createAuthority(begin);
   const { certificate } = await createServerCertificate(authority, hosts, begin);

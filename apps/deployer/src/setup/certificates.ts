@@ -120,13 +120,17 @@ function readKey(pem: string): KeyObject {
   }
 }
 
-/** True if two thirds of its life are over. */
+/** True if two thirds of its life are over, or it was made by a clock that ran ahead and is not valid yet. */
 export function isDueForRenewal({ validFromDate, validToDate }: X509Certificate, now: Date): boolean {
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
-  return now.getTime() >= from + ((to - from) * 2) / 3;
+  return from > now.getTime() || now.getTime() >= from + ((to - from) * 2) / 3;
 }
 
 export const isExpired = ({ validToDate }: X509Certificate, now: Date): boolean => now > validToDate;
+
+/** True if certificates can be made with this authority: it has the name and the kind of key of those made here. */
+export const isOwnAuthority = ({ ca, subject, publicKey }: X509Certificate): boolean =>
+  ca && subject === `CN=${authorityName}` && publicKey.asymmetricKeyDetails?.namedCurve === "prime256v1";
 
 /** True if the authority has signed the certificate. */
 export const isSignedBy = (certificate: X509Certificate, authority: X509Certificate): boolean =>

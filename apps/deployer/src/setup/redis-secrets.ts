@@ -10,6 +10,7 @@ import {
   createServerCertificate,
   isDueForRenewal,
   isExpired,
+  isOwnAuthority,
   isSignedBy,
   readCertificate,
   readCertifiedKey,
@@ -78,7 +79,12 @@ const keepAuthority = (options: RedisSecretsOptions): Promise<CertifiedKey> =>
     read(values) {
       const authority = certifiedKeyIn(values);
       const certificate = readCertifiedKey(authority);
-      if (!certificate.ca) throw new Error("its certificate is not that of an authority");
+      if (!isOwnAuthority(certificate)) {
+        throw new Error(
+          "its certificate is not that of an authority that a deployer has made. For an authority of your own, make the Secret " +
+            "valkey-tls and the ConfigMap redis-ca with it",
+        );
+      }
       return authority;
     },
     make: async () => tlsValues(await createAuthority(options.now)),
@@ -144,15 +150,20 @@ async function trustedBefore({
 const certificatesIn = (pem: string): readonly X509Certificate[] =>
   (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(readCertificate);
 
-/** The authority's certificate, and while the server's is of another authority, also that one's. */
+/**
+ * The authority's certificate, and those of authorities before it: the server may still present a certificate of one of
+ * these, after its Secret has another. A user who deletes the ConfigMap removes them.
+ */
 function keepTrusted(
   options: RedisSecretsOptions,
   authority: X509Certificate,
   server: X509Certificate,
 ): Promise<string> {
   const wanted = (present: readonly X509Certificate[]) => {
-    const signers = isSignedBy(server, authority) ? [] : present.filter((one) => isSignedBy(server, one));
-    return { [trustedKey]: [authority, ...signers].map((one) => one.toString()).join("") };
+    const others = present.filter(
+      (one) => !isExpired(one, options.now) && !one.publicKey.equals(authority.publicKey),
+    );
+    return { [trustedKey]: [authority, ...others].map((one) => one.toString()).join("") };
   };
   return keepObject(options, {
     ref: builtin.configMap,

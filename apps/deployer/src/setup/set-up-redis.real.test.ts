@@ -304,7 +304,8 @@ describe("a deleted object is made again, and Redis takes the new one while it r
 
     await setUpRedis(setup());
     const [now, next] = [await textOf("redis-ca", "ca.crt"), await textOf("valkey-tls", "tls.crt")];
-    expect(now.match(/BEGIN/g)).toHaveLength(1);
+    // The server presents the old one until it has read the file.
+    expect(now).toBe(both);
     expect(await openssl(["verify"], now, next)).toMatch(/OK$/m);
     expect(await openssl(["verify"], both, next)).toMatch(/OK$/m);
     await expect(openssl(["verify"], old, next)).rejects.toThrow();
