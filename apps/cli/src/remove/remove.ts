@@ -77,7 +77,10 @@ export async function remove(client: KubeClient, options: RemoveOptions): Promis
   if (options.withoutDeployerIn !== undefined) await takeDown(client, fn, options.wait);
   await untilGone(client, fn, options);
   print(`ReconcileFunction ${key}: removed`);
-  if (other !== undefined) return print(`${other.key} has the same finalizer, and keeps the objects`);
+  if (other !== undefined) {
+    print(`${other.key} has the same finalizer, and keeps the objects`);
+    return;
+  }
   if (choice === "release") return release(client, held, options);
   const left = await heldObjects(client, held);
   if (left.length === 0) return;
