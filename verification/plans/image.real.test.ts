@@ -308,6 +308,16 @@ Or run the function yourself, and give its URL: --url URL
     expect(world.pods()).toEqual([]);
   });
 
+  it("sends related Secrets to an image only if it is told to", async () => {
+    const kind = { group: "", version: "v1", kind: "Secret", plural: "secrets", scope: "Namespaced" };
+    const world = await openWorld({ watches: [{ ...kind, related: true, names: { all: true } }] });
+    expect((await world.plan("cups:1")).stderr).toMatch(
+      /sent to the image\. If you trust it, add --send-secrets/,
+    );
+    expect(world.pods()).toEqual([]);
+    expect(existsSync(world.seenFile)).toBe(false);
+  });
+
   it("refuses options that contradict each other, and a container that sets Drover's variables", async () => {
     const world = await openWorld({ env: [{ name: "DROVER_WEBHOOK_UID", value: "x" }] });
     expect((await world.plan("cups:1", "--url", "http://localhost/")).stderr).toContain(
@@ -339,6 +349,7 @@ interface WorldOptions {
   readonly rules?: readonly object[];
   readonly labels?: object;
   readonly env?: readonly object[];
+  readonly watches?: readonly object[];
   readonly webhook?: object;
 }
 
@@ -371,6 +382,7 @@ async function openWorld({
   rules = [cupRules, podRules, proxyRules, policyRules],
   labels = {},
   env = [],
+  watches = [],
   webhook = { composes: true },
 }: WorldOptions = {}) {
   const namespace = `plan-${++namespaces}`;
@@ -392,7 +404,7 @@ async function openWorld({
     apiVersion: ReconcileFunction.apiVersion,
     kind: ReconcileFunction.kind,
     metadata: { name: "cups" },
-    spec: { for: cups, owns: [configMaps], delivery: "webhook", webhook, container },
+    spec: { for: cups, owns: [configMaps], watches, delivery: "webhook", webhook, container },
   };
   mkdirSync(join(cwd, "deploy"), { recursive: true });
   writeFileSync(join(cwd, "deploy/function.yaml"), stringify(manifest));
@@ -432,6 +444,7 @@ async function openWorld({
   return {
     namespace,
     cwd,
+    seenFile: seen,
     port,
     write,
     list,

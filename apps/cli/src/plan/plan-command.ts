@@ -11,6 +11,7 @@ const optionsSchema = clusterOptionsSchema.extend({
   module: z.string(),
   url: z.string().optional(),
   image: z.string().optional(),
+  sendSecrets: z.boolean().default(false),
   wait: z.number(),
   dir: z.string(),
   secretFile: z.string().optional(),
@@ -49,17 +50,18 @@ export const planCommand = (): Command =>
         .argParser(span)
         .default(300_000, "5m"),
     )
+    .option("--send-secrets", "with --image: send it Secrets that you may read, if it owns or relates to any")
     .option("--secret-file <file>", "with --url: the file with the secret that it verifies")
     .option("--dir <folder>", "with --url and --image: the folder with its ReconcileFunction", "deploy")
     .addOption(new Option("-o, --output <form>", "output format").choices(["text", "json"]).default("text"))
     .allowExcessArguments(false)
     .action(async (first: string | undefined, second: string | undefined, given: unknown) => {
-      const { output, file, all, module, url, image, wait, dir, secretFile, ...options } =
+      const { output, file, all, module, url, image, sendSecrets, wait, dir, secretFile, ...options } =
         optionsSchema.parse(given);
       const { runPlan } = await import("./run-plan.ts");
       const code =
         image !== undefined
-          ? { image, wait }
+          ? { image, wait, sendsSecrets: sendSecrets }
           : url !== undefined
             ? { url, secretFile }
             : { loaded: await loadFunction(resolve(module)) };

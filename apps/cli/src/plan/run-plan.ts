@@ -16,7 +16,7 @@ export interface RunPlanOptions extends SelectedCluster {
   readonly code:
     | { readonly loaded: DeployableFunction }
     | { readonly url: string; readonly secretFile: string | undefined }
-    | { readonly image: string; readonly wait: number };
+    | { readonly image: string; readonly wait: number; readonly sendsSecrets: boolean };
   /** The folder with the ReconcileFunction of a function that is called. */
   readonly folder: string;
   readonly output: "text" | "json";

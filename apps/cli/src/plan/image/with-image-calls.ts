@@ -7,10 +7,12 @@ import {
   oneLine,
   parseDuration,
   portOf,
+  type ReconcileFunctionSpec,
   splitObjectKey,
 } from "@drover/controller";
 import { builtin, type KubeClient, MalformedReplyError, type PodCall } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
+import { CommandError } from "../../command-error.ts";
 import {
   callsOf,
   type PlannedCalls,
@@ -20,7 +22,10 @@ import {
 import { podState } from "./pod-state.ts";
 import { pollInterval, type RunningPodOptions, withPlanPod } from "./with-plan-pod.ts";
 
-export type ImageCallsOptions = PlannedFunctionOptions & Pick<RunningPodOptions, "image" | "wait">;
+export interface ImageCallsOptions extends PlannedFunctionOptions, Pick<RunningPodOptions, "image" | "wait"> {
+  /** True if the user agrees to send the image the Secrets that its ReconcileFunction declares. */
+  readonly sendsSecrets: boolean;
+}
 
 interface Steps<P, T> {
   /** Called before anything is made. @param settings the function's, without its code. */
@@ -35,11 +40,12 @@ interface Steps<P, T> {
  * @throws CommandError as `withPlanPod` does, or if the function cannot be called.
  */
 export async function withImageCalls<P, T>(
-  { image, wait, ...options }: ImageCallsOptions,
+  { image, wait, sendsSecrets, ...options }: ImageCallsOptions,
   { prepare, use }: Steps<P, T>,
 ): Promise<T> {
   const { client } = options;
   const { fn, spec, identity } = await plannedFunction(options);
+  if (!sendsSecrets) refuseSecrets(spec);
   const port = portOf(spec.container ?? {});
   const timeout = parseDuration(spec.timeout ?? defaultRunSettings.timeout);
   const calls = { fn, url: new URL(`http://pod:${port}/`) };
@@ -48,6 +54,22 @@ export async function withImageCalls<P, T>(
     const post = postToPod(client, key, { port, timeout });
     return use(callsOf({ ...calls, secrets: [secret], post }), prepared, signal);
   });
+}
+
+/**
+ * A deployed function gets the Secrets that its author may read, and a reviewer may read more than the author of a manifest.
+ *
+ * @throws CommandError if calls may have Secrets in them.
+ */
+function refuseSecrets({ owns = [], watches = [] }: ReconcileFunctionSpec): void {
+  const isSecret = ({ group, plural }: { readonly group: string; readonly plural: string }): boolean =>
+    group === "" && plural === "secrets";
+  const related = watches.filter(({ related }) => related === true);
+  if (![...owns, ...related].some(isSecret)) return;
+  throw new CommandError(
+    "The ReconcileFunction owns Secrets, or has related ones: they are read with your permissions, and sent to the image. If " +
+      "you trust it, add --send-secrets.",
+  );
 }
 
 const postToPod =
