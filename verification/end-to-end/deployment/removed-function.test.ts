@@ -2,7 +2,7 @@ import { objectKey } from "@drover/controller";
 import { builtin, listAll } from "@drover/kube";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { remove as removeFunction } from "../../../apps/cli/src/remove/remove.ts";
 import { type CommandResult, spawnDrover } from "../../../apps/cli/src/testing/run-command.ts";
 import { deployedWorldOfFile, usersOf } from "../stage/deployed-world.ts";
@@ -10,6 +10,8 @@ import { crash } from "../../harness/start-process.ts";
 import { Task, task, tasksCommand, tasksFunction } from "../functions/tasks.ts";
 import { eventually } from "../stage/world.ts";
 
+// A real API server alone collects no garbage: what a removed function has owned would stay, and keep its names taken.
+vi.stubEnv("DROVER_TEST_CLUSTER", undefined);
 const world = await deployedWorldOfFile([Task], { "tasks:1": { command: tasksCommand } });
 const finalizer = "drover.dev/tasks";
 let journal: string;
@@ -34,7 +36,7 @@ const roles = async (): Promise<readonly string[]> => {
 async function withTasks(name: string, number: number): Promise<readonly ReturnType<typeof task>[]> {
   await world.cluster.apply(fn());
   const tasks = Array.from({ length: number }, (_, i) => task(`${name}-${i}`, 1));
-  for (const one of tasks) await world.applyReady(one);
+  await Promise.all(tasks.map((one) => world.applyReady(one)));
   return tasks;
 }
 const isGone = async (): Promise<void> => {
@@ -56,7 +58,7 @@ it("a function whose finalizer is on objects is not removed without a choice, an
   expect((await world.cluster.get(fn()))?.metadata.deletionTimestamp).toBeUndefined();
   expect(await finalizersOf(one!)).toEqual([finalizer]);
   expect((await world.cluster.get(one!))?.metadata.deletionTimestamp).toBeUndefined();
-});
+}, 180_000);
 
 it("--finalize deletes the objects, which the function finalizes, and then removes the function", async () => {
   const tasks = await withTasks("asked", 2);
@@ -66,12 +68,12 @@ it("--finalize deletes the objects, which the function finalizes, and then remov
   expect(code).toBe(0);
   for (const one of tasks) expect(await world.cluster.get(one)).toBeUndefined();
   await isGone();
-});
+}, 180_000);
 
 it("--release keeps the objects and what was made for them, and a user can delete them afterwards", async () => {
-  const tasks = await withTasks("kept", 30);
+  const tasks = await withTasks("kept", 5);
   const { stdout, code } = await remove("tasks", "--release");
-  expect(stdout).toContain("30 tasks.example.com: released from drover.dev/tasks\n");
+  expect(stdout).toContain("5 tasks.example.com: released from drover.dev/tasks\n");
   expect(code).toBe(0);
   await isGone();
   expect(lines().filter((line) => line.includes("finalizes"))).toEqual([]);
@@ -79,7 +81,7 @@ it("--release keeps the objects and what was made for them, and a user can delet
     expect(await finalizersOf(one)).toEqual([]);
     await world.removed(one);
   }
-});
+}, 180_000);
 
 it("a removal that was interrupted while the deployer was away is completed by the same command", async () => {
   const [one] = await withTasks("interrupted", 1);
@@ -110,7 +112,7 @@ it("a removal that was interrupted while the deployer was away is completed by t
   expect(await finalizersOf(one!)).toEqual([]);
   await world.removed(one!);
   await deployer.stop();
-});
+}, 180_000);
 
 it("objects of a function that is gone are released by their kind", async () => {
   const deployer = await world.startDeployer();
@@ -124,7 +126,7 @@ it("objects of a function that is gone are released by their kind", async () => 
   expect(await remove("tasks", "--release", "--kind", "tasks.example.com")).toMatchObject({ code: 0 });
   expect(await finalizersOf(one!)).toEqual([]);
   await deployer.stop();
-});
+}, 180_000);
 
 it("--without-deployer removes a function when its deployer is gone for good, and not while one runs", async () => {
   const deployer = await world.startDeployer();
@@ -144,4 +146,4 @@ it("--without-deployer removes a function when its deployer is gone for good, an
   expect(await roles()).toEqual([]);
   expect(await finalizersOf(one!)).toEqual([]);
   await world.removed(one!);
-});
+}, 180_000);
