@@ -44,9 +44,7 @@ local function deltasOf(e)
 end
 
 -- False also if a delta since may be missing.
-local function hasLists(e)
-  return e.f.leftLists and e.f.deltas ~= 'lost' and e.f.observedIn == control.incarnation
-end
+local function hasLists(e) return e.f.leftLists and e.f.deltas ~= 'lost' and e.f.observedIn == control.incarnation end
 
 -- The lists that the previous run left and the deltas since, as tab-separated JSON; empty if one of them is missing.
 local function takeLists(e)
