@@ -5,7 +5,7 @@
  * objects that never had a finalizer, in turns on one control plane. Writes results.md; with `-- --little` it prints.
  */
 import { customResourceDefinition, finalizerOf, objectKey, ReconcileFunction } from "@drover/controller";
-import { builtin, connect, installCrd, isApiError, type KubeClient, kindOf, refOf } from "@drover/kube";
+import { builtin, connect, installCrd, type KubeClient, kindOf, refOf } from "@drover/kube";
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
@@ -88,14 +88,10 @@ async function deleted(client: KubeClient, namespace: string): Promise<void> {
   const key = objectKey({ name: namespace });
   await client.delete(builtin.namespace, key);
   const end = performance.now() + patience;
-  while ((await client.get(builtin.namespace, key).catch(unlessGone)) !== undefined) {
+  while ((await client.get(builtin.namespace, key)) !== undefined) {
     if (performance.now() > end) throw new Error(`${namespace} is not deleted.`);
     await delay(50);
   }
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!isApiError(error, "NotFound")) throw error;
 }
 
 async function seconds(act: () => Promise<unknown>): Promise<number> {

@@ -36,7 +36,7 @@ func (w *waiting) follow(connection net.Conn, state http.ConnState) {
 	}
 }
 
-// inContext is a server's ConnContext: `leave` finds the connection of a request there.
+// inContext is a server's ConnContext: `verified` finds the connection of a request there.
 func inContext(ctx context.Context, connection net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, connection)
 }
