@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { resolve } from "node:path";
 import { z } from "zod";
 import {
@@ -7,7 +7,7 @@ import {
   withCluster,
   withClusterOptions,
 } from "../cluster-options.ts";
-import { span } from "../span-option.ts";
+import { waitOption } from "../wait-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   dir: z.string(),
@@ -23,11 +23,7 @@ export const deployCommand = (): Command =>
         "are gone. First checks that you hold all permissions that the function asks for.",
     )
     .option("--dir <folder>", "folder of manifests, as drover generate writes them", "deploy")
-    .addOption(
-      new Option("--wait <time>", "how long the roll-out may take; 0s: do not wait")
-        .argParser(span)
-        .default(300_000, "5m"),
-    )
+    .addOption(waitOption("how long the roll-out may take; 0s: do not wait"))
     .addOption(droverNamespace())
     .allowExcessArguments(false)
     .action(async (given: unknown) => {

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { z } from "zod";
 import {
   clusterOptionsSchema,
@@ -9,6 +9,7 @@ import {
 import { defaultRedisUrl } from "../config.ts";
 import { printableJson } from "../printable-json.ts";
 import { redisOption } from "../redis-option.ts";
+import { outputOption } from "../output-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   redis: z.string().optional(),
@@ -25,7 +26,7 @@ export const doctorCommand = (): Command =>
     )
     .addOption(redisOption())
     .addOption(droverNamespace())
-    .addOption(new Option("-o, --output <form>", "output format").choices(["text", "json"]).default("text"))
+    .addOption(outputOption("text"))
     .allowExcessArguments(false)
     .action(async (given: unknown) => {
       const {

@@ -1,9 +1,10 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
 import { printableJson } from "../printable-json.ts";
 import { requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 import { operatorNeeds } from "./operator-needs.ts";
+import { outputOption } from "../output-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   redis: z.string().optional(),
@@ -20,7 +21,7 @@ export const historyCommand = (): Command =>
     .argument("<kind>", "such as bucket/NAME or bucket; or a function, such as web/buckets")
     .argument("[name]", "NAME, or NAMESPACE/NAME")
     .addOption(redisOption())
-    .addOption(new Option("-o, --output <form>", "output format").choices(["table", "json"]).default("table"))
+    .addOption(outputOption("table"))
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { redis: asked, output, ...options } = optionsSchema.parse(given);

@@ -5,6 +5,7 @@ import { printable } from "../printable-json.ts";
 import { queueNotFoundMessage, requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
 import { keyStates } from "./key-state.ts";
 import { operatorNeeds } from "./operator-needs.ts";
+import { outputOption } from "../output-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   allNamespaces: z.boolean().default(false),
@@ -31,7 +32,7 @@ export const listCommand = (): Command =>
     .option("--in <namespace>", "only objects in this namespace")
     .addOption(new Option("--limit <count>", "list at most this many").argParser(wholeNumber))
     .addOption(redisOption())
-    .addOption(new Option("-o, --output <form>", "output format").choices(["table", "json"]).default("table"))
+    .addOption(outputOption("table"))
     .allowExcessArguments(false)
     .action(async (word: string | undefined, given: unknown) => {
       const {

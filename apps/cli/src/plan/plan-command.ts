@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
 import { functionModule, loadFunction } from "../generate/load-function.ts";
-import { span } from "../span-option.ts";
+import { outputOption } from "../output-option.ts";
+import { waitOption } from "../wait-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   file: z.string().optional(),
@@ -45,15 +46,11 @@ export const planCommand = (): Command =>
         "run this image in a Pod for as long as the plan takes, instead of the module",
       ).conflicts(["url", "secretFile", "module"]),
     )
-    .addOption(
-      new Option("--wait <time>", "with --image: how long the Pod may take until it is Ready")
-        .argParser(span)
-        .default(300_000, "5m"),
-    )
+    .addOption(waitOption("with --image: how long the Pod may take until it is Ready"))
     .option("--send-secrets", "with --image: send it Secrets that you may read, if it owns or relates to any")
     .option("--secret-file <file>", "with --url: the file with the secret that it verifies")
     .option("--dir <folder>", "with --url and --image: the folder with its ReconcileFunction", "deploy")
-    .addOption(new Option("-o, --output <form>", "output format").choices(["text", "json"]).default("text"))
+    .addOption(outputOption("text"))
     .allowExcessArguments(false)
     .action(async (first: string | undefined, second: string | undefined, given: unknown) => {
       const { output, file, all, module, url, image, sendSecrets, wait, dir, secretFile, ...options } =

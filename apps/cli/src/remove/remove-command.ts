@@ -6,7 +6,7 @@ import {
   withCluster,
   withClusterOptions,
 } from "../cluster-options.ts";
-import { span } from "../span-option.ts";
+import { waitOption } from "../wait-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   finalize: z.boolean().default(false),
@@ -38,11 +38,7 @@ export const removeCommand = (): Command =>
     .option("--kind <plural.group>", "kind of the objects to release, if the function is gone already")
     .option("--without-deployer", "do what the deployer would do, which is gone for good; keys in Redis stay")
     .addOption(droverNamespace())
-    .addOption(
-      new Option("--wait <time>", "how long the objects, and then the function, may take to go")
-        .argParser(span)
-        .default(300_000, "5m"),
-    )
+    .addOption(waitOption("how long the objects, and then the function, may take to go"))
     .allowExcessArguments(false)
     .action(async (name: string, given: unknown) => {
       const { finalize, release, yes, kind, wait, withoutDeployer, ...options } = optionsSchema.parse(given);

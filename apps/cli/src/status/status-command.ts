@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { z } from "zod";
 import {
   clusterOptionsSchema,
@@ -9,6 +9,7 @@ import {
 import { defaultRedisUrl } from "../config.ts";
 import { printableJson } from "../printable-json.ts";
 import { redisOption } from "../redis-option.ts";
+import { outputOption } from "../output-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   allNamespaces: z.boolean().default(false),
@@ -27,7 +28,7 @@ export const statusCommand = (): Command =>
     .option("-A, --all-namespaces", "the functions of all namespaces")
     .addOption(redisOption())
     .addOption(droverNamespace())
-    .addOption(new Option("-o, --output <form>", "output format").choices(["table", "json"]).default("table"))
+    .addOption(outputOption("table"))
     .allowExcessArguments(false)
     .action(async (name: string | undefined, given: unknown) => {
       const { allNamespaces, redis = defaultRedisUrl(), output, ...options } = optionsSchema.parse(given);

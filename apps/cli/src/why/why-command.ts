@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { z } from "zod";
 import type { KubeClient } from "@drover/kube";
 import { describeAbsentParts } from "../find-absent-parts.ts";
@@ -12,6 +12,7 @@ import { CommandError } from "../command-error.ts";
 import type { ObjectQuery } from "../find-object.ts";
 import { printableJson } from "../printable-json.ts";
 import { requireRedisUrl, redisOption, withRedis } from "../redis-option.ts";
+import { outputOption } from "../output-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   redis: z.string().optional(),
@@ -32,7 +33,7 @@ export const whyCommand = (): Command =>
     .argument("[name]", "NAME, or NAMESPACE/NAME")
     .addOption(redisOption())
     .addOption(droverNamespace())
-    .addOption(new Option("-o, --output <form>", "output format").choices(["text", "json"]).default("text"))
+    .addOption(outputOption("text"))
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {
       const { output, ...options } = optionsSchema.parse(given);
