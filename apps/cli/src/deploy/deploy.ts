@@ -61,7 +61,7 @@ export async function deploy(cluster: SelectedCluster, options: DeployOptions): 
   for (const one of placed) await reportRollout(client, one, { wait, print });
 }
 
-/** What `drover doctor` finds wrong with the parts that functions need. It may be repaired while the command waits. */
+/** The findings of `drover doctor` on the parts that functions need. A user may repair these while the command waits. */
 async function problemsOf(client: KubeClient, parts: PartsToCheck): Promise<readonly string[]> {
   const checks = [() => checkPolicies(client), () => checkParts(client, parts)];
   const found = await Promise.all(checks.map((check) => unlessForbidden("", check)));

@@ -10,7 +10,7 @@ const passingReasons: readonly string[] = ["Deploying", "ScaledToZero", "Paused"
 /** After this time a deletion counts as stuck. */
 export const stuckAfter: Milliseconds = 300_000;
 
-/** What the conditions of a function report: that it does not run, is not rolled out, or is degraded. */
+/** Reports from the conditions of a function that it does not run, is not rolled out, or is degraded. */
 export function checkFunction({ key, object }: DeployedFunction, now: number): readonly Finding[] {
   const subject = `function ${key}`;
   const next = `drover why rf/${key.slice(key.indexOf("/") + 1)} -n ${key.slice(0, key.indexOf("/"))}`;

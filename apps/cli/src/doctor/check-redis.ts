@@ -7,7 +7,7 @@ import type { Finding } from "./finding.ts";
 const subject = "Redis";
 const settings = "docs/operating-redis.md has the settings, and what each costs.";
 
-/** Whether Drover may use a Redis, and what that may lose. */
+/** Checks that Drover can use a Redis, and that this server keeps its data in a crash. */
 export async function checkRedis(url: string): Promise<readonly Finding[]> {
   const found: Finding[] = [];
   const warning = (message: string): Finding => ({ level: "warning", subject, message, next: settings });

@@ -5,7 +5,7 @@ import { isApiError } from "@drover/kube";
 export interface Finding {
   /** `unknown`: the user may not read what the check needs. */
   readonly level: "ok" | "warning" | "problem" | "unknown";
-  /** What was checked, such as `deployer` or `function web/buckets`. */
+  /** The part or the object that was checked, such as `deployer` or `function web/buckets`. */
   readonly subject: string;
   readonly message: string;
   /** The next step, for what is not ok. */

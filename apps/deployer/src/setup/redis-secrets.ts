@@ -24,7 +24,7 @@ export const parts = ["bridge", "deployer", "gateway"] as const;
 export const redisUsers = ["admin", ...parts] as const;
 export type RedisUser = (typeof redisUsers)[number];
 
-/** All that is needed to reach the Redis of an installation, as it is in the cluster now. */
+/** The passwords and certificates for the Redis of an installation, as they are in the cluster now. */
 export interface RedisSecrets {
   /** The certificates of the authorities to trust, as PEM. */
   readonly ca: string;

@@ -143,7 +143,7 @@ async function startServer(): Promise<void> {
     ],
     logFile: file(`${namespace}.log`),
   });
-  await vi.waitFor(async () => expect(await ask("nobody", "nothing", "PING")).toContain("WRONGPASS"), 20_000);
+  await vi.waitFor(async () => expect(await ask("stranger", "wrong", "PING")).toContain("WRONGPASS"), 20_000);
 }
 /** Setup, files, server. */
 async function install(at = new Date()): Promise<void> {
@@ -481,7 +481,7 @@ it("a password and a certificate that a user has made are used, and never change
 });
 
 describe("no other account reads or replaces what was made:", () => {
-  /** What the account could do; nothing is expected. */
+  /** The requests that the account could make: none, if all are refused. */
   const done = async (account: string): Promise<readonly string[]> => {
     const kept = ["redis-authority", "admin-redis", "redis-ca"];
     const names = Object.entries(await objects()).filter(([name]) => kept.includes(name));

@@ -26,7 +26,7 @@ export interface PlanPodOptions {
   readonly image: string;
   /** The secret that its calls are signed with. */
   readonly secret: string;
-  /** Of the Pod and of its NetworkPolicy. */
+  /** The name of the Pod and of its NetworkPolicy. */
   readonly name: string;
 }
 
