@@ -4,7 +4,15 @@ import {
   type ReconcileFunctionSpec,
   type ReconcileFunctionStatus,
 } from "@drover/controller";
-import { isApiError, keyOf, type KubeClient, type KubeObject, listAll, refOf } from "@drover/kube";
+import {
+  isApiError,
+  keyOf,
+  type KubeClient,
+  type KubeObject,
+  listAll,
+  refOf,
+  type ResourceRef,
+} from "@drover/kube";
 import { CommandError } from "./command-error.ts";
 
 /** A ReconcileFunction as read from the cluster. */
@@ -38,6 +46,12 @@ export async function deployedFunctions(
   const found = await listAll(client, refOf(ReconcileFunction), { namespace }).catch(explainNotServed);
   return found.map(deployedFunction).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
+
+/** True if the function is for objects of this kind; undefined if its spec cannot be read, and it may be for any. */
+export const isForKind = (
+  { spec }: DeployedFunction,
+  { group, plural }: Pick<ResourceRef, "group" | "plural">,
+): boolean | undefined => spec && spec.for.group === group && spec.for.plural === plural;
 
 function deployedFunction(object: KubeObject): DeployedFunction {
   const { name, namespace = "", uid } = object.metadata;

@@ -28,6 +28,7 @@ export {
   controllerNamePattern,
   defaultRunSettings,
   fieldManagerOf,
+  controllerOfFinalizer,
   finalizerOf,
 } from "./definition/controller.ts";
 export {

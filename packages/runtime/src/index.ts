@@ -45,6 +45,7 @@ export { webhookHandler } from "./webhook/webhook-handler.ts";
 export { webhookApp, servedSettings, type ServedSettings, serveFunction } from "./webhook/serve-function.ts";
 export { conditionsOf } from "./schema/parse-object.ts";
 export { reconcileOnce, type ReconcileOptions } from "./run/reconcile-once.ts";
+export { hasFinalizer, removeFinalizer } from "./run/finalizer.ts";
 export { mapOnce } from "./run/map-once.ts";
 export {
   type DeclaredFunction,
@@ -66,6 +67,7 @@ export {
   authorAnnotations,
   authorOf,
   authorEpochName,
+  authorPolicyName,
 } from "./functions/authors.ts";
 export { annotationsOfAuthor, type CurrentUser, currentUser } from "./functions/current-author.ts";
 export {

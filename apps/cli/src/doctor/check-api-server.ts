@@ -1,30 +1,20 @@
-import { isApiError, type KubeClient, type ResourceRef } from "@drover/kube";
-import { AuthorEpoch, authorEpochName } from "@drover/runtime";
 import { objectKey, ReconcileFunction } from "@drover/controller";
-import { refOf } from "@drover/kube";
+import { builtin, isApiError, type KubeClient, refOf, type ResourceRef } from "@drover/kube";
+import { AuthorEpoch, authorEpochName, authorPolicyName } from "@drover/runtime";
 import type { Finding } from "./finding.ts";
-
-const policyKind = (kind: string, plural: string): ResourceRef => ({
-  group: "admissionregistration.k8s.io",
-  version: "v1",
-  kind,
-  plural,
-  namespaced: false,
-});
-const validating = policyKind("ValidatingAdmissionPolicy", "validatingadmissionpolicies");
-const mutating = policyKind("MutatingAdmissionPolicy", "mutatingadmissionpolicies");
 
 /** The API server's version, and what it offers for the policies that record the authors of functions. */
 export async function checkApiServer(client: KubeClient): Promise<readonly Finding[]> {
   const subject = "API server";
   const version = await client.serverVersion();
-  if (!(await isServed(client, validating))) {
+  if (!(await isServed(client, builtin.validatingAdmissionPolicy))) {
     const message = `${version} has no ValidatingAdmissionPolicy, so Drover cannot record who writes a function.`;
     const next =
       "Use Kubernetes 1.30 or newer. For a cluster of your own, DROVER_AUTHORS=trusted does without.";
     return [{ level: "problem", subject, message, next }];
   }
-  if (await isServed(client, mutating)) return [{ level: "ok", subject, message: version }];
+  if (await isServed(client, builtin.mutatingAdmissionPolicy))
+    return [{ level: "ok", subject, message: version }];
   const message = `${version} has no MutatingAdmissionPolicy: drover deploy writes the author into a function, kubectl does not.`;
   return [{ level: "ok", subject, message }];
 }
@@ -34,14 +24,14 @@ export async function checkPolicies(client: KubeClient): Promise<readonly Findin
   const subject = "admission policies";
   const next = "Upgrade the installation: the chart has them. Not needed with DROVER_AUTHORS=trusted.";
   // Then the server itself is a finding.
-  if (!(await isServed(client, validating))) return [];
-  const policy = await client.get(validating, objectKey({ name: "drover-authors" }));
+  if (!(await isServed(client, builtin.validatingAdmissionPolicy))) return [];
+  const policy = await client.get(builtin.validatingAdmissionPolicy, objectKey({ name: authorPolicyName }));
   if (policy === undefined)
-    return [{ level: "warning", subject, message: "drover-authors is not installed.", next }];
+    return [{ level: "warning", subject, message: `${authorPolicyName} is not installed.`, next }];
   const epoch = await client.get(refOf(AuthorEpoch), objectKey({ name: authorEpochName }));
   if (epoch !== undefined)
     return [{ level: "ok", subject, message: "installed, and accepted by the deployer" }];
-  const message = "drover-authors is installed, but the deployer has not accepted it.";
+  const message = `${authorPolicyName} is installed, but the deployer has not accepted it.`;
   return [{ level: "warning", subject, message, next: "See the deployer's log for what differs." }];
 }
 

@@ -1,3 +1,4 @@
+import { controllerOfFinalizer } from "@drover/controller";
 import {
   establishedRefOf,
   builtin,
@@ -12,10 +13,9 @@ import {
   resourceNameOf,
   type ResourceRef,
 } from "@drover/kube";
-import type { DeployedFunction } from "../deployed-functions.ts";
+import { type DeployedFunction, isForKind } from "../deployed-functions.ts";
 import { stuckAfter } from "./check-functions.ts";
 import { type Finding, unlessForbidden } from "./finding.ts";
-import { finalizerPrefix } from "../why/describe-orphan.ts";
 
 /**
  * Objects with a finalizer of a function: those whose deletion waits for a long time, and those that no function is for.
@@ -48,24 +48,11 @@ export async function checkFinalizers(
   ];
 }
 
-/** The names of the functions that may be for an object. One with a spec that cannot be read may be for any. */
-const namesFor = (
-  { group, plural }: ResourceRef,
-  { metadata: { namespace = "", labels } }: KubeObject,
-  functions: readonly DeployedFunction[],
-): ReadonlySet<string> =>
-  new Set(
-    functions.flatMap(({ name, spec }) => {
-      if (spec === undefined) return [name];
-      const { namespaces = [namespace], ...its } = spec.for;
-      const isFor =
-        its.group === group &&
-        its.plural === plural &&
-        namespaces.includes(namespace) &&
-        matchesLabels(labelSelectorIn(its.labelSelector) ?? {}, labels);
-      return isFor ? [name] : [];
-    }),
-  );
+interface HeldObject {
+  readonly object: KubeObject;
+  /** The functions whose finalizers it has, by their names. */
+  readonly by: readonly string[];
+}
 
 function checkKind(
   ref: ResourceRef,
@@ -74,23 +61,20 @@ function checkKind(
   now: number,
 ): readonly Finding[] {
   const kind = resourceNameOf(ref);
-  const held = (object: KubeObject): readonly string[] =>
-    (object.metadata.finalizers ?? []).flatMap((one) =>
-      one.startsWith(finalizerPrefix) ? [one.slice(finalizerPrefix.length)] : [],
-    );
-  const all = objects
-    .map((object) => ({ object, by: held(object), names: namesFor(ref, object, functions) }))
-    .filter(({ by }) => by.length > 0);
-  const isLate = ({ metadata: { deletionTimestamp } }: KubeObject): boolean =>
-    deletionTimestamp !== undefined && now - Date.parse(deletionTimestamp) >= stuckAfter;
+  const held = objects.flatMap((object): readonly HeldObject[] => {
+    const by = object.metadata.finalizers?.flatMap((one) => controllerOfFinalizer(one) ?? []) ?? [];
+    return by.length === 0 ? [] : [{ object, by }];
+  });
+  const isManaged = managedBy(functions.filter((fn) => isForKind(fn, ref) ?? true));
   const orphaned = Map.groupBy(
-    all.flatMap(({ object, by, names }) =>
-      by.filter((name) => !names.has(name)).map((name) => ({ name, object })),
+    held.flatMap(({ object, by }) =>
+      by.filter((name) => !isManaged(object, name)).map((name) => ({ name, object })),
     ),
     ({ name }) => name,
   );
-  const late = all.filter(({ object, by, names }) => isLate(object) && by.some((name) => names.has(name)));
-  const [first] = late;
+  const late = held.filter(
+    ({ object, by }) => isLate(object, now) && by.some((name) => isManaged(object, name)),
+  );
   return [
     ...[...orphaned].map(([name, left]): Finding => ({
       level: "problem",
@@ -98,18 +82,35 @@ function checkKind(
       message: `${left.length} objects, such as ${exampleOf(left)}, have the finalizer of ${name}, and no function of that name is for them.`,
       next: `Deploy ${name} again. If it is gone for good, also as one with a bridge of its own: drover remove ${name} --release --kind ${kind}`,
     })),
-    ...(first === undefined
+    ...(late.length === 0
       ? []
       : [
           {
             level: "warning",
             subject: kind,
             message: `${late.length} objects have been waiting to be finalized for more than five minutes.`,
-            next: `drover why ${kind} ${keyOf(first.object)}`,
+            next: `drover why ${kind} ${exampleOf(late)}`,
           } as const,
         ]),
   ];
 }
+
+/** Decides whether one of these functions has a name and is for an object. One whose spec cannot be read is for all. */
+function managedBy(functions: readonly DeployedFunction[]): (object: KubeObject, name: string) => boolean {
+  const all = functions.map(({ name, spec }) => ({
+    name,
+    namespaces: spec?.for.namespaces,
+    selector: labelSelectorIn(spec?.for.labelSelector) ?? {},
+  }));
+  return ({ metadata: { namespace = "", labels } }, asked) =>
+    all.some(
+      ({ name, namespaces = [namespace], selector }) =>
+        name === asked && namespaces.includes(namespace) && matchesLabels(selector, labels),
+    );
+}
+
+const isLate = ({ metadata: { deletionTimestamp } }: KubeObject, now: number): boolean =>
+  deletionTimestamp !== undefined && now - Date.parse(deletionTimestamp) >= stuckAfter;
 
 const exampleOf = ([first]: readonly { readonly object: KubeObject }[]): string =>
   first === undefined ? "" : keyOf(first.object);

@@ -1,5 +1,6 @@
 import { finalizerOf } from "@drover/controller";
 import { isApiError, keyOf, type KubeClient, type KubeObject, listAll, type ResourceRef } from "@drover/kube";
+import { hasFinalizer, removeFinalizer } from "@drover/runtime";
 
 /** The objects that have the finalizer of a function. */
 export interface Held {
@@ -45,9 +46,6 @@ export async function forEachObject(
   await Promise.all(Array.from({ length: width }, actInTurn));
 }
 
-const hasFinalizer = ({ metadata }: KubeObject, finalizer: string): boolean =>
-  metadata.finalizers?.includes(finalizer) ?? false;
-
 /** Deletes an object, unless another one of its name has taken its place. */
 export async function deleteSame(client: KubeClient, ref: ResourceRef, object: KubeObject): Promise<void> {
   try {
@@ -58,15 +56,13 @@ export async function deleteSame(client: KubeClient, ref: ResourceRef, object: K
 }
 
 /** Removes the finalizer from an object. False if the object has changed or is gone: it is listed again. */
-export async function removeFinalizer(
+export async function releaseObject(
   client: KubeClient,
-  { ref, finalizer }: Held,
+  { ref, finalizer }: Pick<Held, "ref" | "finalizer">,
   object: KubeObject,
 ): Promise<boolean> {
-  const { uid, resourceVersion, finalizers = [] } = object.metadata;
-  const metadata = { uid, resourceVersion, finalizers: finalizers.filter((one) => one !== finalizer) };
   try {
-    await client.patch(ref, keyOf(object), { type: "merge", body: { metadata } });
+    await removeFinalizer({ client, ref, key: keyOf(object), object, finalizer });
     return true;
   } catch (error) {
     if (!isApiError(error, "Conflict", "NotFound")) throw error;

@@ -15,21 +15,14 @@ import {
 } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../command-error.ts";
-import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
+import { type DeployedFunction, deployedFunctions, isForKind } from "../deployed-functions.ts";
 import { findCrds } from "../find-crds.ts";
 import { conditionOf } from "../object-conditions.ts";
 import { shortDuration } from "../short-duration.ts";
 import { refuseRunningDeployer, takeDown } from "./without-deployer.ts";
-import {
-  deleteSame,
-  forEachObject,
-  type Held,
-  heldBy,
-  heldObjects,
-  removeFinalizer,
-} from "./held-objects.ts";
+import { deleteSame, forEachObject, type Held, heldBy, heldObjects, releaseObject } from "./held-objects.ts";
 
-/** What becomes of objects that have the function's finalizer. */
+/** The two ways to treat objects that have the function's finalizer. */
 export type HeldChoice = "finalize" | "release";
 
 export interface RemoveOptions {
@@ -101,8 +94,8 @@ function heldOf({ key, name, spec }: DeployedFunction): Held {
 }
 
 /**
- * Another function with the same finalizer, which is made of the name, on objects of the same kind. Its objects cannot be told
- * from those of this one. A function with a spec that cannot be read may be for any kind.
+ * Another function whose objects cannot be distinguished from those of this one: it has the same finalizer, since it has the
+ * same name, and is for objects of the same kind. A function with a spec that cannot be read may be for any kind.
  *
  * @param key of this function; undefined if it is gone.
  */
@@ -114,17 +107,18 @@ function sharing(
   const meets = (namespaces: readonly string[] = []): boolean =>
     [namespaces, held.namespaces].some((all) => all.length === 0) ||
     namespaces.some((one) => held.namespaces.includes(one));
-  return functions.find((one) => {
-    if (one.key === key || finalizerOf(one.name) !== held.finalizer) return false;
-    const { for: its } = one.spec ?? {};
-    if (its === undefined) return true;
-    return its.group === held.ref.group && its.plural === held.ref.plural && meets(its.namespaces);
-  });
+  return functions.find(
+    (one) =>
+      one.key !== key &&
+      finalizerOf(one.name) === held.finalizer &&
+      (isForKind(one, held.ref) ?? true) &&
+      meets(one.spec?.for.namespaces),
+  );
 }
 
 const sharedError = (other: DeployedFunction, held: Held, key: string): CommandError =>
   new CommandError(
-    `${other.key} has the same finalizer, ${held.finalizer}, and may have it on the same objects: they cannot be told apart. ` +
+    `${other.key} has the same finalizer, ${held.finalizer}, and may have it on the same objects, which cannot be distinguished. ` +
       `Nothing was changed. drover remove ${key} without --finalize or --release leaves the objects to ${other.key}.`,
   );
 
@@ -217,7 +211,7 @@ async function release(
     }
     if (found.length === 0) break;
     await forEachObject(found, async (object) => {
-      if (await removeFinalizer(client, held, object)) released.add(object.metadata.uid);
+      if (await releaseObject(client, held, object)) released.add(object.metadata.uid);
     });
   }
   print(`${released.size} ${resourceNameOf(held.ref)}: released from ${held.finalizer}`);

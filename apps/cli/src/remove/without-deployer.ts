@@ -1,4 +1,10 @@
-import { functionSelector, type Milliseconds, objectKey, ReconcileFunction } from "@drover/controller";
+import {
+  controllerOfFinalizer,
+  functionSelector,
+  type Milliseconds,
+  objectKey,
+  ReconcileFunction,
+} from "@drover/controller";
 import {
   builtin,
   keyOf,
@@ -14,8 +20,7 @@ import { CommandError } from "../command-error.ts";
 import type { DeployedFunction } from "../deployed-functions.ts";
 import { findAbsentParts } from "../find-absent-parts.ts";
 import { shortDuration } from "../short-duration.ts";
-import { deleteSame, removeFinalizer } from "./held-objects.ts";
-import { finalizerPrefix } from "../why/describe-orphan.ts";
+import { deleteSame, releaseObject } from "./held-objects.ts";
 
 /** Bindings first: without them the Roles grant nothing. */
 const roleKinds: readonly ResourceRef[] = [
@@ -72,8 +77,8 @@ export async function takeDown(client: KubeClient, fn: DeployedFunction, wait: M
   const ref = refOf(ReconcileFunction);
   for (;;) {
     const now = await client.get(ref, keyOf(fn.object));
-    const own = now?.metadata.finalizers?.find((one) => one.startsWith(finalizerPrefix));
+    const own = now?.metadata.finalizers?.find((one) => controllerOfFinalizer(one) !== undefined);
     if (now?.metadata.uid !== fn.object.metadata.uid || own === undefined) return;
-    await removeFinalizer(client, { ref, namespaces: [], finalizer: own }, now);
+    await releaseObject(client, { ref, finalizer: own }, now);
   }
 }

@@ -1,12 +1,9 @@
-import { type ObjectKey, oneLine } from "@drover/controller";
+import { controllerOfFinalizer, type ObjectKey, oneLine } from "@drover/controller";
 import { type KubeClient, type KubeObject, resourceNameOf, establishedRefOf } from "@drover/kube";
 import { CommandError } from "../command-error.ts";
 import { findCrds } from "../find-crds.ts";
-import { deployedFunctions } from "../deployed-functions.ts";
+import { deployedFunctions, isForKind } from "../deployed-functions.ts";
 import { queriedKey, type ObjectQuery } from "../find-object.ts";
-
-/** The prefix of Drover's finalizers; the rest is the controller's name. */
-export const finalizerPrefix = "drover.dev/";
 
 /**
  * Explains why an object that no ReconcileFunction manages any more cannot be deleted, and how to resolve that.
@@ -23,12 +20,11 @@ export async function describeOrphan(client: KubeClient, query: ObjectQuery): Pr
   for (const crd of crds) {
     const ref = establishedRefOf(crd);
     if (ref === undefined) continue;
-    const isFor = ({ group, plural }: { group: string; plural: string }): boolean =>
-      group === ref.group && plural === ref.plural;
-    if (functions.some(({ spec }) => spec !== undefined && isFor(spec.for))) continue;
+    if (functions.some((fn) => isForKind(fn, ref) === true)) continue;
     const key = queriedKey(query, ref.namespaced ? "Namespaced" : "Cluster");
     const object = await client.get(ref, key);
-    const held = object?.metadata.finalizers?.filter((name) => name.startsWith(finalizerPrefix)) ?? [];
+    const held =
+      object?.metadata.finalizers?.filter((name) => controllerOfFinalizer(name) !== undefined) ?? [];
     if (object !== undefined && held.length > 0)
       return orphanMessage(object, { kind: resourceNameOf(ref), key, held });
   }
@@ -45,7 +41,8 @@ interface OrphanedObject {
 
 function orphanMessage({ kind: name, metadata }: KubeObject, { kind, key, held }: OrphanedObject): string {
   const { deletionTimestamp, namespace, finalizers = [] } = metadata;
-  const functions = held.map((finalizer) => finalizer.slice(finalizerPrefix.length)).join(", ");
+  const names = held.flatMap((finalizer) => controllerOfFinalizer(finalizer) ?? []);
+  const functions = names.join(", ");
   const left = JSON.stringify({ metadata: { finalizers: finalizers.filter((one) => !held.includes(one)) } });
   const where = namespace === undefined ? "" : ` -n ${namespace}`;
   const state =
@@ -60,9 +57,7 @@ function orphanMessage({ kind: name, metadata }: KubeObject, { kind, key, held }
     ),
     "  that in place, and remove the finalizer yourself:",
     oneLine(`  kubectl patch ${kind} ${metadata.name}${where} --type=merge -p '${left}'`),
-    oneLine(
-      `  To remove it from all ${kind}: drover remove ${held[0]?.slice(finalizerPrefix.length) ?? "NAME"} --release --kind ${kind}`,
-    ),
+    oneLine(`  To remove it from all ${kind}: drover remove ${names[0] ?? "NAME"} --release --kind ${kind}`),
     oneLine(
       `  (A function with a bridge in its own process has no ReconcileFunction: drover why ${kind} ${key} finds it.)`,
     ),

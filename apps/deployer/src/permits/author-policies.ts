@@ -1,29 +1,20 @@
 import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { builtin, type ResourceRef } from "@drover/kube";
+import { builtin } from "@drover/kube";
 import {
   absentConditionType,
   requestAnnotation,
   authorAnnotations,
   AuthorEpoch,
   authorEpochName,
+  authorPolicyName,
 } from "@drover/runtime";
 
 const group = "admissionregistration.k8s.io";
-const refTo = (kind: string, plural: string): ResourceRef => ({
-  group,
-  version: "v1",
-  kind,
-  plural,
-  namespaced: false,
-});
-export const validating = refTo("ValidatingAdmissionPolicy", "validatingadmissionpolicies");
-export const validatingBinding = refTo(
-  "ValidatingAdmissionPolicyBinding",
-  "validatingadmissionpolicybindings",
-);
+export const { validatingAdmissionPolicy: validating, validatingAdmissionPolicyBinding: validatingBinding } =
+  builtin;
 
 const { user, groups, epoch } = authorAnnotations;
-const name = "drover-authors";
+const name = authorPolicyName;
 const annotationOf = (object: "object" | "oldObject", annotation: string): string =>
   `${object}.metadata.?annotations[?'${annotation}'].orValue('')`;
 const isUnchanged = (annotation: string): string =>

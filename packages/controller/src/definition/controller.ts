@@ -167,7 +167,13 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
 export const fieldManagerOf = (controller: string): string => `drover.dev/${controller}`;
 
 /** The finalizer of the objects of a controller that defines `finalize`. */
-export const finalizerOf = (controller: string): string => `drover.dev/${controller}`;
+export const finalizerOf = (controller: string): string => `${finalizerPrefix}${controller}`;
+
+const finalizerPrefix = "drover.dev/";
+
+/** The controller whose finalizer this is; undefined if it is none of Drover's. */
+export const controllerOfFinalizer = (finalizer: string): string | undefined =>
+  finalizer.startsWith(finalizerPrefix) ? finalizer.slice(finalizerPrefix.length) : undefined;
 
 /** Copies use memory of Redis: longer than a day they are of no use. */
 const longestCopies = "24h";

@@ -66,6 +66,21 @@ export const builtin = {
   tokenReview: clusterScoped("authentication.k8s.io", "tokenreviews", "TokenReview"),
   selfSubjectReview: clusterScoped("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview"),
   crd: clusterScoped("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition"),
+  validatingAdmissionPolicy: clusterScoped(
+    "admissionregistration.k8s.io",
+    "validatingadmissionpolicies",
+    "ValidatingAdmissionPolicy",
+  ),
+  validatingAdmissionPolicyBinding: clusterScoped(
+    "admissionregistration.k8s.io",
+    "validatingadmissionpolicybindings",
+    "ValidatingAdmissionPolicyBinding",
+  ),
+  mutatingAdmissionPolicy: clusterScoped(
+    "admissionregistration.k8s.io",
+    "mutatingadmissionpolicies",
+    "MutatingAdmissionPolicy",
+  ),
 } as const;
 
 /** The `apiVersion` of the kind's objects: `v1`, or `group/version`. */

@@ -42,6 +42,8 @@ export const AuthorEpoch = defineResource({
   status: z.object({}),
 });
 export const authorEpochName = "authors";
+/** The name of the admission policies that record the authors of functions, and of their bindings. */
+export const authorPolicyName = "drover-authors";
 
 /** A user, as a SubjectAccessReview names it. */
 export interface Author {

@@ -12,7 +12,7 @@ export interface FinalizerTarget {
   readonly key: ObjectKey;
   readonly object: KubeObject;
   readonly finalizer: string;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -39,6 +39,6 @@ function setFinalizers({ client, ref, key, object, signal }: FinalizerTarget, fi
     ref,
     key,
     { type: "merge", body: { metadata: { uid, resourceVersion, finalizers } } },
-    { signal },
+    signal && { signal },
   );
 }
