@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { buildVariables, isThere, maven } from "./languages.ts";
@@ -56,10 +56,13 @@ for (const { folder, command, needs = command.slice(0, 1), passed } of suites) {
     missing.length === 0 ? title : `${title} (skipped: no ${missing.join(", ")} on this machine)`,
     () => {
       // unittest writes its report to the standard error.
-      const output = execFileSync("sh", ["-c", 'env "$@" 2>&1', "sh", ...variables, ...command], {
+      const { status, stdout } = spawnSync("sh", ["-c", 'env "$@" 2>&1', "sh", ...variables, ...command], {
         cwd: join(root, folder),
+        encoding: "utf8",
+        maxBuffer: 64 << 20,
       });
-      expect(output.toString()).toMatch(passed);
+      expect(status, stdout).toBe(0);
+      expect(stdout).toMatch(passed);
     },
     300_000,
   );
