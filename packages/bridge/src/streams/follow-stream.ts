@@ -19,6 +19,12 @@ import { freshnessBounds } from "./freshness-bounds.ts";
 import { openDelivery, type QueueDelivery, type QueueLag } from "../queues/queue-delivery.ts";
 import { isIndexMapping } from "../mapping/mapping.ts";
 
+/**
+ * How long a stream collects objects that are created in a burst. Most of them are children that a run has just
+ * created, and each write to Redis waits for its disk.
+ */
+const gatherCreated: Milliseconds = 50;
+
 /** A stream that this bridge holds and follows. */
 export interface FollowedStream {
   readonly plan: StreamPlan;
@@ -110,11 +116,14 @@ export function followStream(options: FollowStreamOptions): FollowedStream {
 }
 
 /** The reflector's options that follow from the subscriptions. */
-function mappingFor(subscribers: readonly Subscriber[]): Pick<ReflectorOptions, "map" | "metadataOnly"> {
+function mappingFor(
+  subscribers: readonly Subscriber[],
+): Pick<ReflectorOptions, "map" | "metadataOnly" | "gatherCreated"> {
   const subscriptions = subscribers.map(({ subscription }) => subscription);
   return {
     map: (object) => mappingResultsOf(object, subscriptions),
     metadataOnly: !subscriptions.some(needsFullObject),
+    gatherCreated: subscriptions.some(({ map }) => map.by === "self") ? 0 : gatherCreated,
   };
 }
 

@@ -53,6 +53,11 @@ export interface ReflectorOptions {
   readonly streamsLists?: boolean;
   /** Interval of the comparisons with a list, which find changes that the watch has missed. Default 30 min. */
   readonly compareEvery?: Milliseconds;
+  /**
+   * While many objects are created, emit those of this time together, up to the first event of another type: each
+   * `onEvents` has a cost. Default 0.
+   */
+  readonly gatherCreated?: Milliseconds;
   readonly timers?: Timers;
   /** From 0 to 1. */
   readonly random?: () => number;
@@ -194,6 +199,7 @@ function outcomesOf(
   beginListing: (newest: boolean) => Promise<void>,
 ) {
   const { client, ref, namespace, labelSelector, metadataOnly = true, signal, timers, silence } = options;
+  const { gatherCreated } = options;
   const scope = { namespace, labelSelector, metadataOnly, signal };
   let connection: WatchConnection | undefined;
   const close = (): void => {
@@ -202,7 +208,15 @@ function outcomesOf(
   };
   const open = (watch: Parameters<KubeClient["watch"]>[1]): Promise<StreamInput> => {
     close();
-    connection = watchConnection({ client, ref, watch: { ...watch, ...scope }, timers, silence, onActivity });
+    connection = watchConnection({
+      client,
+      ref,
+      watch: { ...watch, ...scope },
+      gatherCreated,
+      timers,
+      silence,
+      onActivity,
+    });
     return connection.open();
   };
   const of = async (action: StreamAction): Promise<StreamInput> => {

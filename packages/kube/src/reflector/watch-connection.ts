@@ -21,14 +21,19 @@ export interface WatchConnectionOptions {
   readonly ref: ResourceRef;
   readonly watch: WatchOptions & { readonly signal: AbortSignal };
   readonly timers: Timers;
+  /** How long to collect the creations that arrive in a burst. */
+  readonly gatherCreated?: Milliseconds | undefined;
   /** A watch from which no byte has arrived for this time, while we read, is silent. */
   readonly silence: Milliseconds;
   /** Called for every chunk that arrives. */
   readonly onActivity: () => void;
 }
 
+/** Most frames that are collected. */
+const maxGathered = 100;
+
 export function watchConnection(options: WatchConnectionOptions): WatchConnection {
-  const { client, ref, watch, timers, silence } = options;
+  const { client, ref, watch, timers, silence, gatherCreated = 0 } = options;
   const ending = new AbortController();
   const opened = Promise.withResolvers<StreamInput>();
   let lastActivityAt = timers.now();
@@ -52,16 +57,38 @@ export function watchConnection(options: WatchConnectionOptions): WatchConnectio
     dog.cancel();
     return first;
   };
+  let lastReadAt = -Infinity;
+  /** In a burst of creations, adds those that arrive in the next moment, and the first other frames. */
+  const gathered = async (first: FramesInput): Promise<FramesInput> => {
+    const isBurst = gatherCreated > 0 && timers.now() - lastReadAt <= gatherCreated;
+    lastReadAt = timers.now();
+    if (!isBurst) return first;
+    const over = Promise.withResolvers<undefined>();
+    const cancel = timers.after(gatherCreated, "gathering", () => over.resolve(undefined));
+    const frames = [...first.frames];
+    while (frames.length < maxGathered && frames.at(-1)?.type === "ADDED") {
+      const more = await Promise.race([next(), over.promise]); // neither rejects
+      if (more?.type !== "frames") break;
+      pending = undefined;
+      frames.push(...more.frames);
+    }
+    cancel();
+    lastReadAt = timers.now();
+    return { type: "frames", frames };
+  };
   return {
     open: () => unlessSilent([opened.promise, next()]),
     read: async () => {
       const input = await unlessSilent([next()]);
-      if (input.type === "frames") pending = undefined;
-      return input;
+      if (input.type !== "frames") return input;
+      pending = undefined;
+      return gathered(input);
     },
     close: () => ending.abort(),
   };
 }
+
+type FramesInput = Extract<StreamInput, { type: "frames" }>;
 
 const inputOf = (result: IteratorResult<readonly WatchFrame[], unknown>): StreamInput =>
   result.done === true ? { type: "closed" } : { type: "frames", frames: result.value.map(leaner) };

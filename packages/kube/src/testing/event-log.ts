@@ -5,6 +5,8 @@ import { isObjectEvent, type ReflectorEvent } from "../reflector/change-events.t
 export interface EventLog {
   readonly lines: readonly string[];
   onEvents(events: readonly ReflectorEvent[]): void;
+  /** Adds lines of another form. */
+  add(lines: readonly string[]): void;
   /** Resolves once that line was emitted. */
   emitted(line: string): Promise<void>;
   /** Resolves once that many lines were emitted. */
@@ -26,12 +28,14 @@ export function eventLog(): EventLog {
       watchers.add(look);
       look();
     });
+  const add = (more: readonly string[]): void => {
+    lines.push(...more);
+    watchers.forEach((look) => look());
+  };
   return {
     lines,
-    onEvents: (events) => {
-      lines.push(...events.map(lineOf));
-      watchers.forEach((look) => look());
-    },
+    add,
+    onEvents: (events) => add(events.map(lineOf)),
     emitted: (line) => until(() => lines.includes(line)),
     count: (wanted) => until(() => lines.length >= wanted),
     lists: (wanted) => until(() => lines.filter((line) => line.startsWith("synced")).length >= wanted),
