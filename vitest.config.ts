@@ -12,7 +12,7 @@ const included: Record<string, string[]> = {
 const once = ["killed-worker", "stopped-worker", "rolled-out"].map(
   (name) => `verification/end-to-end/*/${name}.test.ts`,
 );
-const excluded = ["**/node_modules/**"];
+const excluded = ["**/node_modules/**", ".cache/**"];
 const apart = ["**/*.real.test.ts", "**/*.pods.test.ts"];
 
 const project = (name: string, test: object): TestProjectConfiguration => ({
