@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import drover from "drover/package.json" with { type: "json" };
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -12,6 +13,11 @@ it("infra/chart/values.schema.json has the values of the chart, with the setting
   await expect(`${JSON.stringify(schema, undefined, 2)}\n`).toMatchFileSnapshot(
     "../../infra/chart/values.schema.json",
   );
+});
+
+it("the chart is of the version that the parts and the package have", () => {
+  const chart: unknown = parse(readFileSync(join(root, "infra/chart/Chart.yaml"), "utf8"));
+  expect(chart).toMatchObject({ version: drover.version, appVersion: drover.version });
 });
 
 it("the default values have every value, and can be used", () => {

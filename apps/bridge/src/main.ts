@@ -29,6 +29,9 @@ import {
   writeFollowStatus,
 } from "@drover/bridge";
 import { bridgeConfig, type BridgeSettings } from "./config.ts";
+import droverPackage from "drover/package.json" with { type: "json" };
+
+const { version } = droverPackage;
 
 /** How often the status of functions is updated. */
 const statusInterval: Milliseconds = 1_000;
@@ -79,7 +82,7 @@ function followCluster(
   const functions = followFunctions({ client, log, signal: stopping, authors, namespace, onChange });
   closing("functions", () => functions.reflector.done);
   readiness("functions", () => listingProblem(functions.reflector));
-  const leases = { client, namespace, holds, log, signal: stopping };
+  const leases = { client, namespace, version, holds, log, signal: stopping };
   const renewed = keepPartLease({ ...leases, part: "bridge" });
   closing("lease", () => renewed);
   // The bridge checks only the deployer: the deployer reports an absent bridge or gateway.

@@ -33,6 +33,9 @@ import { type Scaler, startScaler } from "./scaling/scaler.ts";
 import { scalingEndpoint } from "./scaling/scaling-endpoint.ts";
 import { runSweeper } from "./redis/sweep.ts";
 import type { PermitServices } from "./run-context.ts";
+import droverPackage from "drover/package.json" with { type: "json" };
+
+const { version } = droverPackage;
 
 /** Between two steps of a sweep: at most about 20,000 keys a second are checked. */
 const sweepPace: Milliseconds = 50;
@@ -77,7 +80,7 @@ await runFunction(
       const scaler: Scaler = startScaler({ ...living, queues, wake, ownQueue, every: settings.scaleEvery });
       const swept = runSweeper({ ...living, tenants, every: settings.sweepEvery, pace: sweepPace });
       const { namespace: home, partLease: holds } = settings;
-      const leases = { ...living, namespace: home, holds };
+      const leases = { ...living, namespace: home, version, holds };
       const renewed = keepPartLease({ ...leases, part: "deployer" });
       const onChange = (): void => scaler.wakeAll(() => true);
       const { all: absentParts, done } = watchParts({ ...leases, parts: ["bridge", "gateway"], onChange });

@@ -34,6 +34,9 @@ import { type Gateway, openGateway } from "./gateway.ts";
 import { type CallMetrics, callMetrics } from "./gateway-metrics.ts";
 import { checkQueues } from "./check-queues.ts";
 import { selectWebhookFunctions } from "./select-webhook-functions.ts";
+import droverPackage from "drover/package.json" with { type: "json" };
+
+const { version } = droverPackage;
 
 const pingTimeout = 1_000;
 const warningInterval = 10_000;
@@ -137,7 +140,15 @@ function followFunctions(
     },
   });
   closing("functions", () => reflector.done);
-  const renewed = keepPartLease({ client, namespace, part: "gateway", holds, log, signal: stopping });
+  const renewed = keepPartLease({
+    client,
+    namespace,
+    part: "gateway",
+    version,
+    holds,
+    log,
+    signal: stopping,
+  });
   closing("lease", () => renewed);
   readiness("functions", () => listingProblem(reflector));
 }

@@ -81,7 +81,7 @@ export {
 export { serveTenants } from "./tenants/serve-tenants.ts";
 export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenants/tenant-redis.ts";
 export { partSettings } from "./parts/part-settings.ts";
-export { keepPartLease, type Part } from "./parts/part-lease.ts";
+export { keepPartLease, type Part, versionAnnotation } from "./parts/part-lease.ts";
 export {
   absenceCondition,
   absentConditionType,
@@ -90,6 +90,7 @@ export {
   absenceMessage,
   leaseOf,
   readLease,
+  versionOf,
   watchParts,
 } from "./parts/absent-parts.ts";
 export { namespaceName, redisUrlForPods, type Tenant } from "./tenants/tenants-file.ts";

@@ -1,3 +1,4 @@
+import droverPackage from "drover/package.json" with { type: "json" };
 import { afterAll, expect, it, vi } from "vitest";
 import { spawnDrover } from "../../../apps/cli/src/testing/run-command.ts";
 import { coreKind } from "../../harness/manifests.ts";
@@ -79,12 +80,12 @@ it("drover doctor finds nothing wrong with an installation, and names what a use
   });
   await deployed();
   await drover.until("the gateway runs", async () =>
-    (await findings(drover.cluster.kubeconfig)).includes("ok parts: bridge, deployer, gateway run"),
+    (await findings(drover.cluster.kubeconfig)).includes(`ok parts: bridge, deployer, gateway run in ${droverPackage.version}`),
   );
   expect(await findings(drover.cluster.kubeconfig)).toEqual([
     expect.stringMatching(/^ok API server: v1\.\d+\.\d+/),
     "ok admission policies: installed, and accepted by the deployer",
-    "ok parts: bridge, deployer, gateway run",
+    `ok parts: bridge, deployer, gateway run in ${droverPackage.version}`,
     expect.stringMatching(/^ok finalizers: /),
   ]);
   const lines = await findings(as);

@@ -1,13 +1,15 @@
 import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/controller";
-import { installCrd, kindOf, refOf } from "@drover/kube";
+import { builtin, installCrd, kindOf, refOf } from "@drover/kube";
 import { AuthorEpoch } from "@drover/runtime";
 import { expect, it } from "vitest";
 import { bareRedisOfFile } from "../../../../packages/queue/src/redis/redis.fixture.ts";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { renewLeases } from "../testing/renew-leases.ts";
+import { version } from "../package/version.ts";
 import { plainKind } from "../testing/plain-kind.ts";
 import { deployedFunctions } from "../deployed-functions.ts";
 import { checkFinalizers } from "./check-finalizers.ts";
+import { checkParts } from "./check-parts.ts";
 import { examine } from "./doctor.ts";
 import { describeFindings } from "./finding.ts";
 
@@ -76,6 +78,33 @@ it("finds parts that do not run, and objects of functions that are gone", async 
     type: "merge",
     body: { metadata: { finalizers: null } },
   });
+});
+
+it("finds parts of different versions, and a command of another version than the parts", async () => {
+  const writeVersion = (name: string, version: string | null) =>
+    client.patch(builtin.lease, objectKey({ namespace: "drover", name }), {
+      type: "merge",
+      body: { metadata: { annotations: { "drover.dev/version": version } } },
+    });
+  const ofParts = async () =>
+    describeFindings(await checkParts(client, { namespace: "drover", isCalled: false }));
+  await writeVersion("bridge", "0.0.9");
+  expect(await ofParts()).toEqual([
+    `warning  parts: They run in different versions: bridge 0.0.9, deployer ${version}.`,
+    "         next: If no upgrade is in progress: helm upgrade. See docs/versioning.md.",
+  ]);
+  await writeVersion("deployer", "0.0.9");
+  expect(await ofParts()).toEqual([
+    `warning  parts: They run in 0.0.9, and this command is ${version}.`,
+    "         next: Install the version of drover that the parts have.",
+  ]);
+  await writeVersion("deployer", null);
+  expect(await ofParts()).toEqual([
+    "warning  parts: They run in different versions: bridge 0.0.9, deployer a version that does not state itself.",
+    expect.stringContaining("helm upgrade"),
+  ]);
+  for (const part of ["bridge", "deployer"]) await writeVersion(part, version);
+  expect(await ofParts()).toEqual([`ok       parts: bridge, deployer run in ${version}`]);
 });
 
 it("finds functions that the deployer has not processed", async () => {

@@ -118,7 +118,7 @@ const { client } = await sandboxOfFile();
 it("a part is absent after its process has ended, until another one starts", async () => {
   await client.create(builtin.namespace, { metadata: { name: "drover" } });
   const watching = new AbortController();
-  const options = { client, namespace: "drover", holds: 1_000, log: silentLog };
+  const options = { client, namespace: "drover", version: "0.1.0", holds: 1_000, log: silentLog };
   const changes: (readonly string[])[] = [];
   const { all, done } = watchParts({
     ...options,
@@ -127,7 +127,8 @@ it("a part is absent after its process has ended, until another one starts", asy
     onChange: () => void changes.push(all().map(({ part }) => part)),
   });
   const first = new AbortController();
-  const bridge = keepPartLease({ ...options, part: "bridge", signal: first.signal });
+  const older = { ...options, version: "0.0.9" };
+  const bridge = keepPartLease({ ...older, part: "bridge", signal: first.signal });
   const gateway = keepPartLease({ ...options, part: "gateway", signal: watching.signal });
   const at = objectKey({ namespace: "drover", name: "bridge" });
   await vi.waitFor(async () => expect(await client.get(builtin.lease, at)).toBeDefined(), 10_000);
@@ -135,8 +136,14 @@ it("a part is absent after its process has ended, until another one starts", asy
   await bridge;
   await vi.waitFor(() => expect(changes).toEqual([["bridge"]]), 20_000);
   expect(all()[0]?.since).toMatch(/^20\d\d-/);
+  const versionIs = async (version: string) =>
+    expect((await client.get(builtin.lease, at))?.metadata.annotations).toEqual({
+      "drover.dev/version": version,
+    });
+  await versionIs("0.0.9");
   const second = keepPartLease({ ...options, part: "bridge", signal: watching.signal });
   await vi.waitFor(() => expect(changes).toEqual([["bridge"], []]), 20_000);
+  await versionIs("0.1.0");
   watching.abort();
   await Promise.all([done, gateway, second]);
 });

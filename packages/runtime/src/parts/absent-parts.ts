@@ -2,7 +2,7 @@ import { sleepUnlessAborted } from "@drover/timers";
 import { type Condition, type Milliseconds, objectKey, timestamp } from "@drover/controller";
 import { builtin, type KubeClient, type KubeObject } from "@drover/kube";
 import { z } from "zod";
-import type { Part, PartLeaseOptions } from "./part-lease.ts";
+import { type Part, type PartLeaseOptions, versionAnnotation } from "./part-lease.ts";
 
 /** A part of Drover without a running replica. */
 export interface AbsentPart {
@@ -71,7 +71,7 @@ export function leaseJudge() {
   };
 }
 
-export interface AbsentPartsOptions extends Omit<PartLeaseOptions, "part"> {
+export interface AbsentPartsOptions extends Omit<PartLeaseOptions, "part" | "version"> {
   readonly parts: readonly Part[];
   /** Called when a part has become absent or has returned. */
   readonly onChange?: () => void;
@@ -129,6 +129,10 @@ export function watchParts({
     done: watching(),
   };
 }
+
+/** The version of the replica that renewed the Lease last; undefined if it is older than this annotation. */
+export const versionOf = (lease: KubeObject): string | undefined =>
+  lease.metadata.annotations?.[versionAnnotation];
 
 /** The Lease of a part; undefined if it does not exist. */
 export const leaseOf = (

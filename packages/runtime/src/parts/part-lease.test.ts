@@ -24,6 +24,7 @@ async function keptWhile(answers: readonly ("yes" | "no")[]) {
     client: { patch } as unknown as KubeClient,
     namespace: "drover",
     part: "bridge",
+    version: "0.1.0",
     holds,
     signal: ending.signal,
     log: { ...silentLog, warn: (...entry: unknown[]) => void warnings.push(String(entry.at(-1))) },

@@ -11,11 +11,16 @@ export interface PartLeaseOptions {
   /** The namespace of the deployer. */
   readonly namespace: string;
   readonly part: Part;
+  /** The version of Drover that the process is of, for `drover doctor`. */
+  readonly version: string;
   /** Duration of the Lease. It is renewed four times in that time, as a node's Lease is. */
   readonly holds: Milliseconds;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
+
+/** The annotation of a part's Lease that has the version of the replica that renewed it last. */
+export const versionAnnotation = "drover.dev/version";
 
 /**
  * Renews the Lease named after the part (`coordination.k8s.io/v1`) until the signal fires, so that other processes can
@@ -41,7 +46,7 @@ export async function keepPartLease({ client, log, ...lease }: PartLeaseOptions)
 
 async function renew(
   client: KubeClient,
-  { namespace, part, holds, signal }: Omit<PartLeaseOptions, "client" | "log">,
+  { namespace, part, version, holds, signal }: Omit<PartLeaseOptions, "client" | "log">,
 ): Promise<void> {
   const spec = {
     holderIdentity: hostname(),
@@ -49,11 +54,21 @@ async function renew(
     // A MicroTime.
     renewTime: new Date().toISOString().replace("Z", "000Z"),
   };
+  const annotations = { [versionAnnotation]: version };
   const key = objectKey({ namespace, name: part });
   try {
-    await client.patch(builtin.lease, key, { type: "merge", body: { spec } }, { signal });
+    await client.patch(
+      builtin.lease,
+      key,
+      { type: "merge", body: { metadata: { annotations }, spec } },
+      { signal },
+    );
   } catch (error) {
     if (!isApiError(error, "NotFound")) throw error;
-    await client.create(builtin.lease, { metadata: { namespace, name: part }, spec }, { signal });
+    await client.create(
+      builtin.lease,
+      { metadata: { namespace, name: part, annotations }, spec },
+      { signal },
+    );
   }
 }
