@@ -33,8 +33,12 @@ const roles = async (): Promise<readonly string[]> => {
   return (await Promise.all(lists)).flat().map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 };
 /** Deploys the function, with so many tasks of this name that it has run. */
-async function withTasks(name: string, number: number): Promise<readonly ReturnType<typeof task>[]> {
-  await world.cluster.apply(fn());
+async function withTasks(
+  name: string,
+  number: number,
+  spec: object = {},
+): Promise<readonly ReturnType<typeof task>[]> {
+  await world.cluster.apply({ ...fn(), spec: { ...fn().spec, ...spec } });
   const tasks = Array.from({ length: number }, (_, i) => task(`${name}-${i}`, 1));
   await Promise.all(tasks.map((one) => world.applyReady(one)));
   return tasks;
@@ -128,15 +132,23 @@ it("objects of a function that is gone are released by their kind", async () => 
   await deployer.stop();
 }, 180_000);
 
-it("--without-deployer removes a function when its deployer is gone for good, and not while one runs", async () => {
+it("--without-deployer removes a function when Redis and its deployer are gone, and not while one runs", async () => {
   const deployer = await world.startDeployer();
-  const [one] = await withTasks("abandoned", 1);
+  // Its Pods try to reach Redis until their grace is over.
+  const [one] = await withTasks("abandoned", 1, { timeout: "2s" });
   const words = ["tasks", "--release", "--without-deployer"];
   expect((await remove(...words)).stderr).toMatch(
     /^error: A deployer runs in drover: leave --without-deployer out/,
   );
   expect((await world.cluster.get(fn()))?.metadata.deletionTimestamp).toBeUndefined();
   expect(await roles()).toContain("ClusterRoleBinding drover:default:tasks");
+  await world.redis.stop();
+  const { stderr } = await remove("tasks", "--release", "--wait", "3s");
+  expect(stderr).toMatch(/^error: default\/tasks is not removed after 3s: /);
+  expect((await remove(...words)).stderr).toContain(
+    "kubectl scale deployment/deployer -n drover --replicas=0",
+  );
+  expect(await finalizersOf(one!)).toEqual([finalizer]);
   for (const each of [deployer, world.deployer]) await crash(each);
   // As when its namespace is deleted.
   await world.client.delete(builtin.lease, objectKey({ namespace: "drover", name: "deployer" }));

@@ -48,7 +48,8 @@ export async function refuseRunningDeployer(client: KubeClient, namespace: strin
     );
   if (absent.length === 0)
     throw new CommandError(
-      `A deployer runs in ${namespace}: leave --without-deployer out, and it removes the function.`,
+      `A deployer runs in ${namespace}: leave --without-deployer out, and it removes the function. If its Redis is gone ` +
+        `for good, it cannot: kubectl scale deployment/deployer -n ${namespace} --replicas=0, then run this command again.`,
     );
 }
 
