@@ -10,6 +10,7 @@ import { pauseCommand, resumeCommand } from "./operate/pause-command.ts";
 import { retryCommand } from "./operate/retry-command.ts";
 import { planCommand } from "./plan/plan-command.ts";
 import { removeCommand } from "./remove/remove-command.ts";
+import { uninstallCommand } from "./remove/uninstall-command.ts";
 import { statusCommand } from "./status/status-command.ts";
 import { testCommand } from "./test/test-command.ts";
 import { version } from "./package/version.ts";
@@ -23,7 +24,7 @@ export function droverCommand(): Command {
   const commands = [
     ...[initCommand, testCommand, faultsCommand, generateCommand, planCommand, deployCommand],
     ...[doctorCommand, statusCommand, whyCommand, listCommand, historyCommand],
-    ...[retryCommand, pauseCommand, resumeCommand, removeCommand],
+    ...[retryCommand, pauseCommand, resumeCommand, removeCommand, uninstallCommand],
   ];
   for (const command of commands) program.addCommand(command());
   return program.showHelpAfterError("(--help lists commands and options)");

@@ -74,6 +74,19 @@ it("--finalize deletes the objects, which the function finalizes, and then remov
   await isGone();
 }, 180_000);
 
+it("drover uninstall lists the functions, finalizes their objects, and names the next step", async () => {
+  const uninstall = (...words: readonly string[]) =>
+    spawnDrover(["uninstall", ...words], { env: { KUBECONFIG: world.cluster.kubeconfig } });
+  const [one] = await withTasks("uninstalled", 1);
+  expect((await uninstall()).stderr).toMatch(/default\/tasks\. Nothing was changed\./);
+  expect(await finalizersOf(one!)).toEqual([finalizer]);
+  const { stdout, code } = await uninstall("--finalize", "--yes");
+  expect(stdout).toMatch(/No function is left\. Next: helm uninstall drover -n drover\n$/);
+  expect(code).toBe(0);
+  expect(await world.cluster.get(one!)).toBeUndefined();
+  await isGone();
+}, 180_000);
+
 it("--release keeps the objects and what was made for them, and a user can delete them afterwards", async () => {
   const tasks = await withTasks("kept", 5);
   const { stdout, code } = await remove("tasks", "--release");

@@ -4,6 +4,7 @@ import { afterEach, expect, it } from "vitest";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { plainKind } from "../testing/plain-kind.ts";
 import { remove, type RemoveOptions } from "./remove.ts";
+import { uninstall } from "./uninstall.ts";
 
 const fork = plainKind({ kind: "Fork" });
 const { sandbox, client } = await sandboxOfFile({
@@ -162,4 +163,40 @@ it("a function whose CRD was deleted has no objects", async () => {
   await removed({ choice: undefined });
   expect(await functions()).toEqual([]);
   await client.create(builtin.crd, { ...customResourceDefinition(fork) });
+});
+
+const uninstalled = (choice: RemoveOptions["choice"]): Promise<void> =>
+  uninstall(client, {
+    choice,
+    isConfirmed: true,
+    wait: 60_000,
+    withoutDeployerIn: undefined,
+    droverNamespace: "drover",
+    print: (line) => void printed.push(line),
+  });
+
+it("uninstall removes the functions of all namespaces, those last that share a finalizer, and not the deployer", async () => {
+  for (const namespace of ["a", "b"]) await register(namespace);
+  await register("c", { namespaces: ["c"] });
+  await client.create(functionRef, {
+    metadata: { namespace: "c", name: "deployer" },
+    spec: { for: kindOf(functionRef) },
+  });
+  await createFork("a", "one", "example.com/other");
+  await expect(uninstalled(undefined)).rejects.toThrow(/a\/forks, b\/forks, c\/forks\. Nothing was changed/);
+  expect(await functions()).toHaveLength(4);
+  await uninstalled("release");
+  expect((await functions()).map(({ name }) => name)).toEqual(["deployer"]);
+  expect(await finalizersIn("a")).toEqual(["example.com/other"]);
+  expect(printed.at(-1)).toBe("No function is left. Next: helm uninstall drover -n drover");
+});
+
+it("uninstall names the objects that a function before has left, and begins again after an interruption", async () => {
+  await createFork("b", "left");
+  await expect(uninstalled("release")).rejects.toThrow(
+    /^No function is left, but:\nproblem {2}forks\S*: 1 objects, such as b\/left, .*\n +next: .*--release --kind forks/,
+  );
+  await register("a");
+  await uninstalled("release");
+  expect(await finalizersIn("b")).toEqual([]);
 });

@@ -56,20 +56,16 @@ export async function remove(client: KubeClient, options: RemoveOptions): Promis
   const fn = functions.find((one) => one.key === key);
   if (fn === undefined) return releaseAfterwards(client, functions, options);
   const held = heldOf(fn);
-  const { uid, deletionTimestamp } = fn.object.metadata;
+  const { deletionTimestamp } = fn.object.metadata;
   if (options.withoutDeployerIn !== undefined) await refuseRunningDeployer(client, options.withoutDeployerIn);
   const other = sharing(functions, key, held);
   if (choice !== undefined && other !== undefined) throw sharedError(other, held, key);
   if (choice === "release") print(`If this is interrupted: ${releaseCommand(key, held)}`);
   if (deletionTimestamp === undefined) {
-    // A user who may not delete the function should be refused before any object is deleted.
-    await client.delete(ref, key, { uid, dryRun: true });
+    await refuseUndeletable(client, fn);
     if (other === undefined) await finalizeObjects(client, held, options);
-    await client.delete(ref, key, { uid });
   }
-  if (options.withoutDeployerIn !== undefined) await takeDown(client, fn, options.wait);
-  await untilGone(client, fn, options);
-  print(`ReconcileFunction ${key}: removed`);
+  await deleteFunction(client, fn, options);
   if (other !== undefined) {
     print(`${other.key} has the same finalizer, and keeps the objects`);
     return;
@@ -83,10 +79,28 @@ export async function remove(client: KubeClient, options: RemoveOptions): Promis
   );
 }
 
+/** A user who may not delete the function is refused before any object is deleted. */
+export async function refuseUndeletable(client: KubeClient, { object }: DeployedFunction): Promise<void> {
+  await client.delete(ref, keyOf(object), { uid: object.metadata.uid, dryRun: true });
+}
+
+/** Deletes the ReconcileFunction, if it is not being deleted, and waits until it is gone. */
+export async function deleteFunction(
+  client: KubeClient,
+  fn: DeployedFunction,
+  options: Pick<RemoveOptions, "withoutDeployerIn" | "wait" | "print">,
+): Promise<void> {
+  const { uid, deletionTimestamp } = fn.object.metadata;
+  if (deletionTimestamp === undefined) await client.delete(ref, keyOf(fn.object), { uid });
+  if (options.withoutDeployerIn !== undefined) await takeDown(client, fn, options.wait);
+  await untilGone(client, fn, options);
+  options.print(`ReconcileFunction ${fn.key}: removed`);
+}
+
 const releaseCommand = (key: ObjectKey, held: Held): string =>
   `drover remove ${key} --release --kind ${resourceNameOf(held.ref)}`;
 
-function heldOf({ key, name, spec }: DeployedFunction): Held {
+export function heldOf({ key, name, spec }: DeployedFunction): Held {
   if (spec !== undefined) return heldBy(name, refOf(spec.for), spec.for.namespaces);
   throw new CommandError(
     `The spec of ${key} cannot be read, so the kind of its objects is not known. Deploy it again with a valid spec.`,
@@ -123,10 +137,18 @@ const sharedError = (other: DeployedFunction, held: Held, key: string): CommandE
   );
 
 /** Deletes the objects with the finalizer if that was asked for, and waits until the function has finalized them. */
-async function finalizeObjects(
+export async function finalizeObjects(
   client: KubeClient,
   held: Held,
-  { key, choice, isConfirmed, wait, print }: RemoveOptions,
+  {
+    key,
+    choice,
+    isConfirmed,
+    wait,
+    print,
+  }: Pick<RemoveOptions, "choice" | "isConfirmed" | "wait" | "print"> & {
+    readonly key: string;
+  },
 ): Promise<void> {
   if (choice === "release") return;
   const found = await heldObjects(client, held);
@@ -164,7 +186,11 @@ async function finalizeObjects(
 }
 
 /** Waits until the deployer has removed everything of the function, and the ReconcileFunction is gone. */
-async function untilGone(client: KubeClient, fn: DeployedFunction, options: RemoveOptions): Promise<void> {
+async function untilGone(
+  client: KubeClient,
+  fn: DeployedFunction,
+  options: Pick<RemoveOptions, "wait" | "print">,
+): Promise<void> {
   const progress = progressPrinter(options.print);
   const end = performance.now() + options.wait;
   for (;;) {
@@ -192,10 +218,10 @@ function notStopped({ metadata }: KubeObject, key: string, why: string, wait: Mi
  *
  * @throws CommandError if something puts it on again: a function of this name, or one without a ReconcileFunction.
  */
-async function release(
+export async function release(
   client: KubeClient,
   held: Held,
-  { key, print }: Pick<RemoveOptions, "key" | "print">,
+  { key, print }: { readonly key: string; readonly print: (line: string) => void },
 ): Promise<void> {
   const released = new Set<string>();
   for (;;) {
