@@ -79,7 +79,7 @@ function checkKind(
     ...[...orphaned].map(([name, left]): Finding => ({
       level: "problem",
       subject: kind,
-      message: `${left.length} objects, such as ${exampleOf(left)}, have the finalizer of ${name}, and no function of that name is for them.`,
+      message: `${countedHave(left)} the finalizer of ${name}, and no function of that name is for such objects.`,
       next: `Deploy ${name} again. If it is gone for good, also as one with a bridge of its own: drover remove ${name} --release --kind ${kind}`,
     })),
     ...(late.length === 0
@@ -88,7 +88,7 @@ function checkKind(
           {
             level: "warning",
             subject: kind,
-            message: `${late.length} objects have been waiting to be finalized for more than five minutes.`,
+            message: `${countedHave(late)} been waiting to be finalized for more than five minutes.`,
             next: `drover why ${kind} ${exampleOf(late)}`,
           } as const,
         ]),
@@ -112,5 +112,10 @@ function managedBy(functions: readonly DeployedFunction[]): (object: KubeObject,
 const isLate = ({ metadata: { deletionTimestamp } }: KubeObject, now: number): boolean =>
   deletionTimestamp !== undefined && now - Date.parse(deletionTimestamp) >= stuckAfter;
 
+/** "1 object (web/a) has", or "5 objects, such as web/a, have". */
+const countedHave = (found: readonly { readonly object: KubeObject }[]): string =>
+  found.length === 1
+    ? `1 object (${exampleOf(found)}) has`
+    : `${found.length} objects, such as ${exampleOf(found)}, have`;
 const exampleOf = ([first]: readonly { readonly object: KubeObject }[]): string =>
   first === undefined ? "" : keyOf(first.object);

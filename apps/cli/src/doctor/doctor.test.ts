@@ -69,9 +69,9 @@ it("finds parts that do not run, and objects of functions that are gone", async 
   await createFork("b", "drover.dev/forks");
   await createFork("c", "drover.dev/knives");
   expect(await found()).toEqual([
-    "problem  forks.example.com: 2 objects, such as web/a, have the finalizer of forks, and no function of that name is for them.",
+    "problem  forks.example.com: 2 objects, such as web/a, have the finalizer of forks, and no function of that name is for such objects.",
     "         next: Deploy forks again. If it is gone for good, also as one with a bridge of its own: drover remove forks --release --kind forks.example.com",
-    "problem  forks.example.com: 1 objects, such as web/c, have the finalizer of knives, and no function of that name is for them.",
+    "problem  forks.example.com: 1 object (web/c) has the finalizer of knives, and no function of that name is for such objects.",
     "         next: Deploy knives again. If it is gone for good, also as one with a bridge of its own: drover remove knives --release --kind forks.example.com",
   ]);
   await client.patch(refOf(fork), objectKey({ namespace: "web", name: "c" }), {
@@ -149,7 +149,7 @@ it("finds deletions that have waited for more than five minutes", async () => {
   await client.delete(refOf(fork), objectKey({ namespace: "web", name: "b" }));
   expect(await found()).toEqual([]);
   expect(await found({ now: Date.now() + hour })).toEqual([
-    "warning  forks.example.com: 1 objects have been waiting to be finalized for more than five minutes.",
+    "warning  forks.example.com: 1 object (web/b) has been waiting to be finalized for more than five minutes.",
     "         next: drover why forks.example.com web/b",
   ]);
 });
@@ -158,9 +158,9 @@ it("objects of a function that is gone are one finding, also when they are being
   await createFork("d", "drover.dev/knives");
   await client.delete(refOf(fork), objectKey({ namespace: "web", name: "d" }));
   const lines = await found({ now: Date.now() + hour });
-  expect(lines.filter((line) => line.includes("1 objects"))).toEqual([
-    expect.stringContaining("1 objects, such as web/d, have the finalizer of knives"),
-    expect.stringContaining("1 objects have been waiting"),
+  expect(lines.filter((line) => line.includes("1 object ("))).toEqual([
+    expect.stringContaining("1 object (web/d) has the finalizer of knives"),
+    expect.stringContaining("1 object (web/b) has been waiting"),
   ]);
   expect(lines.at(-1)).toContain("drover why forks.example.com web/b");
   // A function with a spec that cannot be read may be for any kind.

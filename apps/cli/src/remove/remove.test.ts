@@ -194,7 +194,7 @@ it("uninstall removes the functions of all namespaces, those last that share a f
 it("uninstall names the objects that a function before has left, and begins again after an interruption", async () => {
   await createFork("b", "left");
   await expect(uninstalled("release")).rejects.toThrow(
-    /^No function is left, but:\nproblem {2}forks\S*: 1 objects, such as b\/left, .*\n +next: .*--release --kind forks/,
+    /^No function is left, but:\nproblem {2}forks\S*: 1 object \(b\/left\) has .*\n +next: .*--release --kind forks/,
   );
   await register("a");
   await uninstalled("release");
