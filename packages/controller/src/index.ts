@@ -63,7 +63,10 @@ export {
   functionPodSpec,
   stopGraceOf,
   metricsVariables,
+  planVariables,
   portOf,
+  pulledFunctionVariable,
+  redisVariables,
   serverVariables,
   duplicateVariable,
   type EnvVar,
@@ -101,7 +104,7 @@ export {
   permittedAccess,
   implicitAccess,
 } from "./access/needed-access.ts";
-export { declaresChildren, webhookProblem } from "./function/webhook-problem.ts";
+export { declaresChildren, isSecretKind, webhookProblem } from "./function/webhook-problem.ts";
 export type { Permissions } from "./access/least-permissions.ts";
 export {
   type FunctionIdentity,

@@ -6,5 +6,7 @@ import type { z } from "zod";
  * The settings of a function with a bridge in its process: those of a function and of a bridge. The function has no
  * ReconcileFunction.
  */
-export const embeddedSettings = functionSettings.omit({ function: true }).extend(followSettings.shape);
+export const embeddedSettings = functionSettings
+  .omit({ function: true, planSecrets: true })
+  .extend(followSettings.shape);
 export type EmbeddedSettings = z.output<typeof embeddedSettings>;

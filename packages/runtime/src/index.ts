@@ -57,7 +57,8 @@ export {
   listingProblem,
   type PermittedFunctionsOptions,
 } from "./functions/permitted-functions.ts";
-export { type FunctionDefinition, runFunction, serveController } from "./worker/run-function.ts";
+export type { FunctionDefinition } from "./worker/function-definition.ts";
+export { runFunction, serveController } from "./worker/run-function.ts";
 export { openReconciler } from "./worker/open-reconciler.ts";
 export { openWorker, type Worker, type WorkerProcess } from "./worker/open-worker.ts";
 export {

@@ -25,7 +25,7 @@ export const audienceSchema = z.strictObject({
 export type Audience = z.output<typeof audienceSchema>;
 
 /** An object as a function gets it. */
-const objectSchema = z.looseObject({
+export const objectSchema = z.looseObject({
   apiVersion: text,
   kind: text,
   metadata: z.looseObject(objectMetadataFields),

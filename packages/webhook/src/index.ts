@@ -10,6 +10,7 @@
  * - `message-refused.ts` has the reasons to refuse a message, and the HTTP status of each.
  * - `received-call.ts` checks that a call is genuine, meant for this function and in time; `received-answer.ts`
  *   verifies and parses an answer.
+ * - `plan-question.ts` is what `drover plan` asks a Pod of a function that pulls. It is no part of the contract.
  * - `call-history.ts` is a function's memory of calls: none runs twice, and none runs after a newer one.
  */
 export { maxMessageLength, resultSchema, type Result, type Answer } from "./answer.ts";
@@ -19,7 +20,13 @@ export { type SentAnswer } from "./sent-answer.ts";
 export * from "./completion.ts";
 export { isEqualInConstantTime } from "./constant-time.ts";
 export { parseMessage, shapeProblem, UnreadableJsonError } from "./json-text.ts";
-export { readAnswer, readCompletion, readMessage, signatureProblem } from "./received-answer.ts";
+export {
+  type ParsedMessage,
+  readAnswer,
+  readCompletion,
+  readMessage,
+  signatureProblem,
+} from "./received-answer.ts";
 export {
   MessageRefusedError,
   type RetryAfter,
@@ -27,7 +34,8 @@ export {
   unavailable,
   unverified,
 } from "./message-refused.ts";
-export { receiveCall } from "./received-call.ts";
+export { type PlanAnswer, planPath, type PlanQuestion, readPlanAnswer } from "./plan-question.ts";
+export { receiveCall, receivePlanQuestion } from "./received-call.ts";
 export { type CachedSecrets, cacheSecrets } from "./cached-secrets.ts";
 export {
   isMadeWithAny,

@@ -1,7 +1,8 @@
 import type { Milliseconds } from "@drover/controller";
 import type { Audience, Call } from "./call.ts";
 import { MessageRefusedError, unverified } from "./message-refused.ts";
-import { readCall } from "./received-answer.ts";
+import { type PlanQuestion, readPlanQuestion } from "./plan-question.ts";
+import { type ParsedMessage, readCall } from "./received-answer.ts";
 import { isMadeWithAny, parseSignatureClaim, type SignatureHeaders } from "./standard-webhooks.ts";
 
 /** A call as received, and the values to check it against. */
@@ -26,10 +27,19 @@ export interface ReceivedCall {
  * Verifies a call, and parses its body only after that: unverified text is never parsed.
  * @throws MessageRefusedError `unverified`, `malformed`, `misdirected` or `expired`
  */
-export function receiveCall({ headers, body, secrets, audience, now }: CallToReceive): ReceivedCall {
+export const receiveCall = (received: CallToReceive): ReceivedCall => verified(received, readCall);
+
+/** Verifies a question of `drover plan` as a call. @throws MessageRefusedError as `receiveCall`. */
+export const receivePlanQuestion = (received: CallToReceive): PlanQuestion =>
+  verified(received, readPlanQuestion).call;
+
+function verified<Message extends Pick<Call, "token" | "audience" | "deadline">>(
+  { headers, body, secrets, audience, now }: CallToReceive,
+  parse: (body: Uint8Array) => ParsedMessage<Message>,
+): { readonly call: Message; readonly at: Milliseconds } {
   const claim = parseSignatureClaim(headers, now);
   if (!isMadeWithAny(claim, secrets, body)) throw unverified("no secret fits");
-  const read = readCall(body);
+  const read = parse(body);
   if (!read.ok) throw malformed(read.problem);
   const call = read.message;
   if (call.token !== claim.id) throw malformed("its token is not the webhook-id that it was sent with");

@@ -4,6 +4,8 @@ import {
   stopGraceOf,
   metricsVariables,
   parseDuration,
+  pulledFunctionVariable,
+  redisVariables,
   runSettingsVariables,
   type ReconcileFunctionSpec,
   serverVariables,
@@ -129,12 +131,12 @@ function pullVariables({ functionRef, spec, environment }: PodTemplateInput): re
   url.username = redisUserName(functionRef);
   return [
     ...serverVariables(container, runsEndWithin(spec)),
-    { name: "DROVER_FUNCTION", value: `${functionRef.namespace}/${functionRef.name}/${functionRef.uid}` },
-    { name: "DROVER_REDIS_URL", value: url.href },
-    { name: "DROVER_REDIS_PASSWORD_FILE", value: `${redisFolder}/password` },
+    pulledFunctionVariable(functionRef),
+    { name: redisVariables.url, value: url.href },
+    { name: redisVariables.passwordFile, value: `${redisFolder}/password` },
     ...(environment.redisCa === undefined
       ? []
-      : [{ name: "DROVER_REDIS_CA_FILE", value: `${redisFolder}/${caKey}` }]),
+      : [{ name: redisVariables.caFile, value: `${redisFolder}/${caKey}` }]),
     ...((scaling ?? defaultScaling).min === 0 ? [{ name: "DROVER_RESTS", value: "true" }] : []),
     ...metricsVariables(container.env ?? []),
     ...runSettingsVariables(spec),

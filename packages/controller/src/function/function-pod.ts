@@ -74,6 +74,38 @@ export const webhookVariables = (
   { name: "DROVER_WEBHOOK_UID", value: uid },
 ];
 
+/** Names the function that a process which pulls runs for. */
+export const pulledFunctionVariable = ({
+  namespace = "default",
+  name,
+  uid,
+}: FunctionIdentity & { readonly uid: string }): EnvVar => ({
+  name: "DROVER_FUNCTION",
+  value: `${namespace}/${name}/${uid}`,
+});
+
+/** The variables with which a process that pulls connects to Redis. Only the deployer sets them. */
+export const redisVariables = {
+  url: "DROVER_REDIS_URL",
+  passwordFile: "DROVER_REDIS_PASSWORD_FILE",
+  caFile: "DROVER_REDIS_CA_FILE",
+} as const;
+
+/**
+ * Environment variables of a process that pulls, in the Pod of a plan: it answers calls, and takes no keys.
+ *
+ * @param grace ms.
+ */
+export const planVariables = (
+  identity: FunctionIdentity & { readonly uid: string },
+  container: Pick<ContainerDeclaration, "port">,
+  grace: number,
+): readonly EnvVar[] => [
+  ...serverVariables(container, grace),
+  pulledFunctionVariable(identity),
+  { name: "DROVER_PLAN_SECRETS", value: webhookFolder },
+];
+
 /** A called function may be written in any language, so it is healthy if its port accepts connections. */
 const probeOf = (delivery: "pull" | "webhook", path: string) =>
   delivery === "pull" ? { httpGet: { path, port: "http" } } : { tcpSocket: { port: "http" } };

@@ -1,7 +1,10 @@
 import type { ReconcileFunctionSpec } from "./reconcile-function.ts";
 
-const isSecretKind = ({ group, plural }: Pick<ReconcileFunctionSpec["for"], "group" | "plural">): boolean =>
-  group === "" && plural === "secrets";
+/** True for core Secrets, in any version. */
+export const isSecretKind = ({
+  group,
+  plural,
+}: Pick<ReconcileFunctionSpec["for"], "group" | "plural">): boolean => group === "" && plural === "secrets";
 
 /** True if a called function declares children. */
 export const declaresChildren = (webhook: ReconcileFunctionSpec["webhook"]): boolean =>

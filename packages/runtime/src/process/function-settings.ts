@@ -1,6 +1,14 @@
 import type { QueueDurations } from "@drover/queue";
 import { z } from "zod";
-import { certificatesFile, flag, nonSecret, secretFile, durationInMs, wholeNumber } from "./settings.ts";
+import {
+  certificatesFile,
+  durationInMs,
+  flag,
+  nonSecret,
+  replacedBy,
+  secretFile,
+  wholeNumber,
+} from "./settings.ts";
 
 const redisUrl = z
   .string()
@@ -60,8 +68,17 @@ const registeredFunction = z
     return { namespace, name, uid };
   });
 
+/** The URL of Redis in a process that answers a plan. No such host exists. */
+const noRedis = "redis://no-redis-in-a-plan.invalid";
+
 /** The settings of every function that pulls its keys. */
 export const functionSettings = workerSettings.extend({
+  redisUrl: replacedBy(redisUrl, "planSecrets", noRedis),
+  /**
+   * The folder with the secret of the calls of `drover plan --image`. If it is set, the process answers these, takes no
+   * keys, and connects to neither Redis nor the API server. Only Pods of a plan have this setting.
+   */
+  planSecrets: nonSecret(z.string().optional()),
   /**
    * The ReconcileFunction that the process runs for, `<namespace>/<name>`. Its queue is that of the object, with the
    * object's uid, which is read from the API server. Default: the queue named after the controller; a bridge wakes keys

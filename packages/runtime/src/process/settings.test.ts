@@ -37,6 +37,23 @@ it("reads each field from its variable, ignores other variables, and fills in de
   });
 });
 
+describe("a field that another one replaces", () => {
+  const plan = { DROVER_PLAN_SECRETS: "/run/plan", DROVER_REDIS_URL: undefined };
+
+  it("need not be set, and has a value that leads nowhere", () => {
+    const { redisUrl } = readSettings(functionSettings, plan);
+    expect(new URL(redisUrl).hostname).toMatch(/\.invalid$/);
+  });
+
+  it("must not be set beside it; the value is not shown", () => {
+    const redisUrl = "redis://:hunter2@127.0.0.1";
+    expect(problems({ ...plan, DROVER_REDIS_URL: redisUrl, DROVER_LEASE: "5" })).toEqual([
+      "DROVER_REDIS_URL cannot be used with DROVER_PLAN_SECRETS. Leave one out.",
+      expect.stringContaining("DROVER_LEASE") as unknown,
+    ]);
+  });
+});
+
 describe("refuses with advice", () => {
   it.each<[string, Record<string, string | undefined>, string | RegExp]>([
     ["nothing at all", { DROVER_REDIS_URL: undefined }, "DROVER_REDIS_URL is not set. Set it."],

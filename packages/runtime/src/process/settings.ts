@@ -32,6 +32,15 @@ export function nonSecret<Field extends z.ZodType>(field: Field): Field {
   return field;
 }
 
+/** Fields that another field replaces, and their values then. */
+const replacedFields = new WeakMap<z.ZodType, { readonly other: string; readonly value: string }>();
+
+/** Marks a field that must not be set if another one is. It has `value` then, which it must accept. */
+export function replacedBy<Field extends z.ZodType>(field: Field, other: string, value: string): Field {
+  replacedFields.set(field, { other, value });
+  return field;
+}
+
 /**
  * For a field's own checks: a problem with a message that may be shown, although it depends on a value that may not.
  */
@@ -55,13 +64,19 @@ export function readSettings<Schema extends z.ZodObject>(
     .map(
       (variable) => `${variable} is not a setting of this process. ${suggest(variable, [...fields.keys()])}`,
     );
+  const isSet = (variable: string): boolean => (env[variable] ?? "") !== "";
+  const contradictory: string[] = [];
   const given = [...fields].flatMap(([variable, field]) => {
-    const value = env[variable];
-    return value === undefined || value === "" ? [] : [[field, value] as const];
+    const replaced = replacedFields.get(schema.shape[field] as z.ZodType);
+    const other = replaced && variableOf(replaced.other);
+    if (other === undefined || !isSet(other)) return isSet(variable) ? [[field, env[variable]]] : [];
+    if (isSet(variable)) contradictory.push(`${variable} cannot be used with ${other}. Leave one out.`);
+    return [[field, replaced?.value]];
   });
-  const parsed = parsedOrProblems(schema, Object.fromEntries(given));
-  if ("data" in parsed && unknown.length === 0) return parsed.data;
-  throw new InvalidSettingsError([...unknown, ...("problems" in parsed ? parsed.problems : [])]);
+  const parsed = parsedOrProblems(schema, Object.fromEntries(given) as Values);
+  const problems = [...unknown, ...contradictory, ...("problems" in parsed ? parsed.problems : [])];
+  if ("data" in parsed && problems.length === 0) return parsed.data;
+  throw new InvalidSettingsError(problems);
 }
 
 type Values = Readonly<Record<string, string>>;

@@ -5,14 +5,14 @@ import { type Context, Hono } from "hono";
 import { once } from "node:events";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { webhookHandler, type WebhookRequest } from "./webhook-handler.ts";
+import { webhookHandler, type WebhookHandlerOptions, type WebhookRequest } from "./webhook-handler.ts";
 import { folderSecrets } from "./folder-secrets.ts";
 import { openLog } from "../process/log.ts";
 import { logUncaught, stopOnSignals } from "../process/process-lifecycle.ts";
 import { type Admission, openAdmission } from "../http/admission.ts";
 import { servePublicly } from "../http/public-server.ts";
 import { receiveMessage, refusalResponse, refuseForm } from "../http/receive-message.ts";
-import type { OpenedController } from "../worker/run-function.ts";
+import type { OpenedController } from "../worker/function-definition.ts";
 import { processSettings } from "../process/function-settings.ts";
 import { nonSecret, wholeNumber } from "../process/settings.ts";
 
@@ -54,15 +54,41 @@ const maxCalls = 1_000;
  * `finalize` are those of a function that pulls, except that `client` and `readSecret` fail: the function has no access
  * to the cluster.
  */
-export async function serveFunction<Settings extends ServedSettings, R extends Resource>(
+export const serveFunction = <Settings extends ServedSettings, R extends Resource>(
   definition: ServedFunction<Settings, R>,
+): Promise<void> => serveCalls({ ...definition, handler: webhookHandler });
+
+/** What opens a controller, in addition to its settings. */
+export interface ServingProcess {
+  readonly log: Logger;
+  /** Fires when the process is asked to stop; aborting it asks so. */
+  readonly stop: AbortController;
+}
+
+/** A process that answers signed messages by a controller. */
+interface ServedCalls<Settings extends ServedSettings, R extends Resource> {
+  readonly name: string;
+  readonly settings: () => Settings;
+  readonly controller: (
+    settings: Settings,
+    process: ServingProcess,
+  ) => OpenedController<R> | Promise<OpenedController<R>>;
+  readonly handler: (parts: WebhookHandlerOptions<R>) => (request: ServedRequest) => Promise<SentAnswer>;
+}
+
+/** A request, and its path, which no signature covers. */
+export type ServedRequest = WebhookRequest & { readonly path: string };
+
+/** Answers messages until SIGTERM, as `serveFunction`. */
+export async function serveCalls<Settings extends ServedSettings, R extends Resource>(
+  definition: ServedCalls<Settings, R>,
 ): Promise<void> {
   let log = openLog({ process: definition.name });
   logUncaught(() => log);
   try {
     const settings = definition.settings();
     log = openLog({ process: definition.name, level: settings.logLevel });
-    await serveUntilStopped(settings, await definition.controller(settings), log);
+    await serveUntilStopped(definition, settings, { log, stop: stopOnSignals(log) });
   } catch (error) {
     log.fatal({ err: error }, messageOf(error));
     process.exitCode = 1;
@@ -71,13 +97,13 @@ export async function serveFunction<Settings extends ServedSettings, R extends R
   process.exit();
 }
 
-async function serveUntilStopped<R extends Resource>(
-  settings: ServedSettings,
-  { controller, ...parts }: OpenedController<R>,
-  log: Logger,
+async function serveUntilStopped<Settings extends ServedSettings, R extends Resource>(
+  definition: ServedCalls<Settings, R>,
+  settings: Settings,
+  { log, stop }: ServingProcess,
 ): Promise<void> {
+  const { controller, ...parts } = await definition.controller(settings, { log, stop });
   const { httpHost: host, httpPort: port, stopGrace, webhookAudience: name, webhookUid: uid } = settings;
-  const stop = stopOnSignals(log);
   const over = new AbortController();
   const secrets = folderSecrets(
     settings.webhookSecrets,
@@ -85,7 +111,7 @@ async function serveUntilStopped<R extends Resource>(
     (error) =>
       log.warn({ err: error }, "Could not read the secrets again; those that were read before stay in use"),
   );
-  const answer = webhookHandler({
+  const answer = definition.handler({
     controller,
     log,
     secrets,
@@ -118,7 +144,7 @@ type Env = { Bindings: HttpBindings };
 
 /** A `POST` to any path is a call, because the ReconcileFunction chooses the path. */
 export function webhookApp(
-  answer: (request: WebhookRequest) => Promise<SentAnswer>,
+  answer: (request: ServedRequest) => Promise<SentAnswer>,
   log: Pick<Log, "error">,
   admission: Admission,
 ): Hono<Env> {
@@ -149,7 +175,7 @@ export function webhookApp(
 
 async function handleCall(
   c: Context<Env>,
-  answer: (request: WebhookRequest) => Promise<SentAnswer>,
+  answer: (request: ServedRequest) => Promise<SentAnswer>,
   admission: Admission,
   onVerified: () => void,
 ): Promise<Response> {
@@ -165,7 +191,8 @@ async function handleCall(
           onVerified();
         };
         const headers = readSignatureHeaders((header) => c.req.header(header));
-        const response = await answer({ headers, body: await received.read(), onVerified: verified });
+        const body = await received.read();
+        const response = await answer({ headers, body, onVerified: verified, path: c.req.path });
         return new Response(response.body, { status: response.status, headers: response.headers });
       },
     );

@@ -66,8 +66,8 @@ export function webhookHandler<R extends Resource>(
   parts: WebhookHandlerOptions<R>,
 ): (request: WebhookRequest) => Promise<SentAnswer> {
   const { audience, secrets, log, now = Date.now, history = callHistory(now) } = parts;
-  return async ({ headers, body, onVerified }) => {
-    try {
+  return ({ headers, body, onVerified }) =>
+    answerOrRefusal(log, async () => {
       const received = receiveCall({ headers, body, secrets: secrets(), audience, now: now() });
       onVerified?.();
       const { call } = received;
@@ -76,13 +76,22 @@ export function webhookHandler<R extends Resource>(
         return signedAnswer(result, call.token, secrets(), now());
       });
       return (await answer) ?? signedAnswer(staleResult, call.token, secrets(), now());
-    } catch (error) {
-      if (!(error instanceof MessageRefusedError)) throw error;
-      const { refusal, why } = error;
-      log.warn({ refusal, why }, "A call was refused");
-      return refusalAnswer(error);
-    }
-  };
+    });
+}
+
+/** The answer, or that to a message which is refused. */
+export async function answerOrRefusal(
+  log: Log,
+  answer: () => SentAnswer | Promise<SentAnswer>,
+): Promise<SentAnswer> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof MessageRefusedError)) throw error;
+    const { refusal, why } = error;
+    log.warn({ refusal, why }, "A call was refused");
+    return refusalAnswer(error);
+  }
 }
 
 const staleResult: Result = {
@@ -91,8 +100,8 @@ const staleResult: Result = {
 };
 
 /** The HTTP status is always 200: the signature does not cover it, so the outcome is in the body. */
-function signedAnswer(result: Result, id: string, secrets: readonly string[], at: number): SentAnswer {
-  const body = writeJson(result);
+export function signedAnswer(answer: object, id: string, secrets: readonly string[], at: number): SentAnswer {
+  const body = writeJson(answer);
   return {
     status: 200,
     headers: { "content-type": "application/json", ...signMessage(secrets, { id, at }, body) },

@@ -1,5 +1,4 @@
 import {
-  type Controller,
   hasNamesInCode,
   type FunctionIdentity,
   namesQueueOf,
@@ -10,37 +9,13 @@ import { openMappedKeys, type WorkQueue } from "@drover/queue";
 import { type FunctionSettings, queueTimes } from "../process/function-settings.ts";
 import { resolveIdentity } from "./resolve-identity.ts";
 import { mapOnce } from "../run/map-once.ts";
+import type { FunctionDefinition, OpenedController } from "./function-definition.ts";
+import { servePlan } from "../plan/serve-plan.ts";
 import { applySettings } from "./apply-settings.ts";
 import { type Process, type ProcessOptions, runProcess } from "../process/run-process.ts";
 import { queueMetrics, runMetrics } from "../process/process-metrics.ts";
 import { openReconciler } from "./open-reconciler.ts";
 import { openWorker, type Worker } from "./open-worker.ts";
-
-/** A function: a controller and the process that it runs in. */
-export interface FunctionDefinition<Settings extends FunctionSettings, R extends Resource> {
-  /** Names the process in logs. */
-  readonly name: string;
-  /** Reads the settings: `readSettings(functionSettings.extend({ ... }), process.env)` in the function's config.ts. */
-  readonly settings: () => Settings;
-  /**
-   * Called once. `close` of the result releases what this has opened.
-   *
-   * @param identified resolves when the ReconcileFunction that the process runs for is known, which may not be applied
-   * yet; resolves to undefined if the process has no ReconcileFunction. It rejects when the process is asked to stop
-   * before that.
-   */
-  readonly controller: (
-    settings: Settings,
-    process: Process<Settings>,
-    identified: () => Promise<FunctionIdentity | undefined>,
-  ) => OpenedController<R> | Promise<OpenedController<R>>;
-}
-
-export interface OpenedController<R extends Resource> {
-  readonly controller: Controller<R>;
-  /** Releases the resources of the controller. */
-  close?(): void | Promise<void>;
-}
 
 /** The process is not ready if Redis takes longer than this to answer, ms. */
 const pingTimeout = 1_000;
@@ -49,6 +24,8 @@ const pingTimeout = 1_000;
  * Runs a function until SIGTERM: claims keys from its controller's queue and reconciles them, `concurrency` at once. On
  * SIGTERM it takes no new key, lets the runs in progress end within the grace, and then stops the others and leaves
  * their keys due.
+ *
+ * With `planSecrets`, it answers the calls of `drover plan --image` instead (`servePlan`).
  */
 export async function runFunction<Settings extends FunctionSettings, R extends Resource>(
   definition: FunctionDefinition<Settings, R>,
@@ -69,7 +46,20 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
       if (!stopping.aborted) throw error;
     }
   };
-  await runProcess(definition.name, definition.settings, serve, options);
+  const planned = planSettings(definition.settings);
+  await (planned === undefined
+    ? runProcess(definition.name, definition.settings, serve, options)
+    : servePlan(definition, planned));
+}
+
+/** The settings of a process that answers a plan; undefined in any other. */
+function planSettings<Settings extends FunctionSettings>(read: () => Settings): Settings | undefined {
+  try {
+    const settings = read();
+    return settings.planSecrets === undefined ? undefined : settings;
+  } catch {
+    return undefined; // `runProcess` reads them again, and reports the problem.
+  }
 }
 
 /**
