@@ -1,29 +1,27 @@
 // `drover plan --image` on a real API server, with a node that runs Pods as processes. What there is before, meanwhile and after
 // is read with kubectl, and by the program in the Pod.
-import { customResourceDefinition, ReconcileFunction } from "@drover/controller";
-import { connect, installCrd, type KubeClient } from "@drover/kube";
-import { type LocalNode, startNode } from "@drover/process-kubelet";
-import { type EgressProxy, type RealCluster, startEgressProxy, startRealCluster } from "@drover/real-cluster";
 import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { stringify } from "yaml";
 import { z } from "zod";
-import { configMaps, Cup, cups } from "../../apps/cli/src/testing/cups.fixture.ts";
-import { type CommandResult, spawnDrover } from "../../apps/cli/src/testing/run-command.ts";
+import type { CommandResult } from "../../apps/cli/src/testing/run-command.ts";
 import { functionObjects } from "../../apps/deployer/src/objects/function-objects.ts";
 import { observePods } from "../../apps/deployer/src/pods/observe-pods.ts";
 import { cupSpec, environment } from "../../apps/deployer/src/testing/cups.ts";
 import { folderOfFile } from "../../packages/testing/src/folder.fixture.ts";
 import { root } from "../harness/repository-files.ts";
-
-/** The address in a pod's status, which a kube-apiserver connects to by the proxy, and the one of loopback that it has. */
-const published = (address: string): string => address.replace(/^127\./, "10.");
-const actual = (address: string): string => address.replace(/^10\./, "127.");
+import {
+  cupRules,
+  type ImageStage,
+  podRules,
+  proxyRules,
+  selectorSchema,
+  startImageStage,
+  type World,
+} from "./image-stage.ts";
 
 const image = (version: string) => ({
   command: [process.execPath, join(root, "verification/plans/cups-in-image.ts")],
@@ -38,39 +36,14 @@ const images = {
 };
 
 const folder = folderOfFile();
-let egress: EgressProxy;
-let cluster: RealCluster;
-let node: LocalNode;
-let admin: KubeClient;
-/** The kubeconfig of a user without permissions, with a client certificate. */
-let planner: string;
+let stage: ImageStage;
+const openWorld: ImageStage["openWorld"] = (options) => stage.openWorld(options);
 
 describe("drover plan --image", { timeout: 180_000 }, () => {
   // A signature is valid for five minutes.
   beforeEach(() => vi.stubEnv("LOCAL_CLOCKS", undefined));
-  beforeAll(async () => {
-    egress = await startEgressProxy(folder, actual);
-    cluster = await startRealCluster({ apiServerArgs: egress.apiServerArgs });
-    admin = await connect({ kubeconfig: cluster.kubeconfig });
-    await installCrd(admin, { ...customResourceDefinition(Cup) });
-    await installCrd(admin, { ...customResourceDefinition(ReconcileFunction) });
-    planner = await cluster.kubeconfigFor({ user: "planner" });
-    const { kubeconfig } = cluster;
-    node = await startNode({
-      kubeconfig,
-      name: "node",
-      images,
-      folder,
-      probePeriod: 200,
-      publishedAddress: published,
-    });
-  }, 900_000);
-  afterAll(async () => {
-    await node.stop();
-    await admin.close();
-    await cluster.stop();
-    egress.close();
-  });
+  beforeAll(async () => (stage = await startImageStage({ images, folder })), 900_000);
+  afterAll(() => stage.stop());
 
   it("plans as --url does, and leaves nothing behind", async () => {
     const world = await openWorld();
@@ -85,7 +58,7 @@ describe("drover plan --image", { timeout: 180_000 }, () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/^The Pod \S+\/cups-plan-[0-9a-f]{8} starts with cups:1\.\n$/);
     expect(world.objects()).toEqual(before);
-    expect(await world.planAtUrl()).toEqual({ code, stdout, stderr: "" });
+    expect(await planAtUrl(world)).toEqual({ code, stdout, stderr: "" });
     expect((await world.plan("cups:2")).stdout).toBe(stdout.replace('"one"', '"two"'));
     expect(world.objects()).toEqual(before);
   });
@@ -140,7 +113,7 @@ describe("drover plan --image", { timeout: 180_000 }, () => {
     const selectors = functionObjects(fn, spec, environment).flatMap(({ object }) => selectorsIn(object));
     expect(selectors).toHaveLength(2);
     for (const labels of selectors) expect(world.pods(labels)).toEqual([]);
-    expect(await observePods(admin, fn, new AbortController().signal)).toEqual([]);
+    expect(await observePods(stage.admin, fn, new AbortController().signal)).toEqual([]);
     expect(pod?.metadata).toMatchObject({ labels: { "drover.dev/plan": "cups" } });
     expect(JSON.stringify(pod?.metadata)).not.toMatch(/azure|vault|drover.dev\/function/);
     expect(pod?.spec).toMatchObject({
@@ -261,11 +234,11 @@ Or run the function yourself, and give its URL: --url URL
     // As the kubelet does after activeDeadlineSeconds.
     const status = JSON.stringify({ status: { phase: "Failed", reason: "DeadlineExceeded" } });
     const target = ["pod", left?.metadata.name ?? "", "-n", world.namespace];
-    kubectl("patch", ...target, "--subresource=status", "--type=merge", "-p", status);
+    stage.kubectl("patch", ...target, "--subresource=status", "--type=merge", "-p", status);
     world.write({ tea: "green" });
     await world.plan("cups:1");
     // No garbage collector runs here. It deletes the policy with the Pod that owns it.
-    kubectl("delete", "networkpolicy", left?.metadata.name ?? "", "-n", world.namespace);
+    stage.kubectl("delete", "networkpolicy", left?.metadata.name ?? "", "-n", world.namespace);
     expect(world.objects().map(([kind]) => kind)).toEqual(["cups"]);
   });
 
@@ -294,7 +267,7 @@ Or run the function yourself, and give its URL: --url URL
     const world = await openWorld();
     const message = "no route";
     const proxy = await startFaultProxy({
-      upstream: { kubeconfig: cluster.kubeconfig },
+      upstream: { kubeconfig: stage.cluster.kubeconfig },
       decider: noFaults,
       authorize: ({ path }) =>
         path.endsWith("/proxy/") ? { kind: "Status", apiVersion: "v1", code: 403, message } : undefined,
@@ -330,170 +303,34 @@ Or run the function yourself, and give its URL: --url URL
   });
 });
 
-const podRules = { apiGroups: [""], resources: ["pods"], verbs: ["create", "get", "list", "delete"] };
-const proxyRules = { apiGroups: [""], resources: ["pods/proxy"], verbs: ["create"] };
-const policyRules = {
-  apiGroups: ["networking.k8s.io"],
-  resources: ["networkpolicies"],
-  verbs: ["create", "patch", "delete"],
-};
-/** What a plan needs that runs anywhere. */
-const cupRules = {
-  apiGroups: ["example.com", "", "drover.dev"],
-  resources: ["cups", "cups/status", "cups/finalizers", "configmaps", "events", "reconcilefunctions"],
-  verbs: ["get", "list", "create", "patch", "update", "delete"],
-};
-
-interface WorldOptions {
-  readonly tea?: string;
-  readonly rules?: readonly object[];
-  readonly labels?: object;
-  readonly env?: readonly object[];
-  readonly watches?: readonly object[];
-  readonly webhook?: object;
-}
-
-const objectSchema = z.looseObject({
-  metadata: z.looseObject({ name: z.string(), uid: z.string(), resourceVersion: z.string() }),
-  spec: z.looseObject({}).optional(),
-});
-const listSchema = z.object({ items: z.array(objectSchema) });
-const selectorSchema = z.looseObject({ matchLabels: z.record(z.string(), z.string()) });
-const seenSchema = z.object({
-  env: z.record(z.string(), z.string()),
-  headers: z.record(z.string(), z.unknown()),
-  files: z.array(z.string()),
-  secret: z.string(),
-  method: z.string(),
-  url: z.string(),
-});
-
-const kubectl = (...args: readonly string[]): string => execFileSync(cluster.kubectl, args).toString();
-const apply = (...items: readonly object[]): string =>
-  execFileSync(cluster.kubectl, ["apply", "-f", "-"], {
-    input: JSON.stringify({ apiVersion: "v1", kind: "List", items }),
-  }).toString();
-
-let namespaces = 0;
-
-/** A namespace with a cup and a user, and a folder with the ReconcileFunction. */
-async function openWorld({
-  tea = "green",
-  rules = [cupRules, podRules, proxyRules, policyRules],
-  labels = {},
-  env = [],
-  watches = [],
-  webhook = { composes: true },
-}: WorldOptions = {}) {
-  const namespace = `plan-${++namespaces}`;
-  const cwd = join(folder, namespace);
-  const seen = join(cwd, "seen.json");
-  const port = await freePort();
-  const write = (spec: object): void => {
-    apply({ apiVersion: Cup.apiVersion, kind: "Cup", metadata: { name: "a", namespace }, spec });
-  };
-  const container = {
-    image: "cups:0",
-    port,
-    env: [{ name: "SEEN", value: seen }, ...env],
-    // By which others add credentials.
-    labels: { "azure.workload.identity/use": "true" },
-    annotations: { "vault.hashicorp.com/agent-inject": "true" },
-  };
-  const manifest = {
-    apiVersion: ReconcileFunction.apiVersion,
-    kind: ReconcileFunction.kind,
-    metadata: { name: "cups" },
-    spec: { for: cups, owns: [configMaps], watches, delivery: "webhook", webhook, container },
-  };
-  mkdirSync(join(cwd, "deploy"), { recursive: true });
-  writeFileSync(join(cwd, "deploy/function.yaml"), stringify(manifest));
-  const rbac = "rbac.authorization.k8s.io";
-  const metadata = { name: "plans", namespace };
-  apply(
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels } },
-    { apiVersion: `${rbac}/v1`, kind: "Role", metadata, rules },
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: "RoleBinding",
-      metadata,
-      roleRef: { apiGroup: rbac, kind: "Role", name: "plans" },
-      subjects: [{ apiGroup: rbac, kind: "User", name: "planner" }],
+/** Plans with the code of the image cups:1, which runs here. */
+async function planAtUrl({ cwd, namespace, port, seenFile, planWith }: World): Promise<CommandResult> {
+  const secrets = join(cwd, "secrets");
+  mkdirSync(secrets);
+  writeFileSync(join(secrets, "current"), `whsec_${Buffer.alloc(24, 1).toString("base64")}`);
+  const { command, env: variables } = images["cups:1"];
+  const [program = "", ...args] = command;
+  const running = spawn(program, args, {
+    env: {
+      ...variables,
+      SEEN: seenFile,
+      DROVER_HTTP_HOST: "127.0.0.1",
+      DROVER_HTTP_PORT: String(port),
+      DROVER_WEBHOOK_SECRETS: secrets,
+      DROVER_WEBHOOK_AUDIENCE: `${namespace}/cups`,
+      DROVER_WEBHOOK_UID: "planned",
     },
-  );
-  write({ tea });
-  const list = (kind: string, selector: Readonly<Record<string, string>> = {}) => {
-    const labelled = Object.entries(selector).map(([label, value]) => `${label}=${value}`);
-    return listSchema.parse(
-      JSON.parse(kubectl("get", kind, "-n", namespace, "-o", "json", "-l", labelled.join(","))),
-    ).items;
-  };
-  // RBAC is followed by a watch of the API server's.
-  const mayRead = () => kubectl("auth", "can-i", "get", "cups", "-n", namespace, "--as", "planner").trim();
-  await expect.poll(mayRead).toBe("yes");
-  const words = (name: string) => [
-    "plan",
-    "cup/a",
-    "-n",
-    namespace,
-    "--kubeconfig",
-    planner,
-    "--image",
-    name,
-  ];
-  return {
-    namespace,
-    cwd,
-    seenFile: seen,
-    port,
-    write,
-    list,
-    pods: (selector?: Readonly<Record<string, string>>) => list("pods", selector),
-    /** The names and versions of all objects that a plan could leave behind or change. */
-    objects: () =>
-      ["pods", "networkpolicies", "secrets", "configmaps", "services", "serviceaccounts", "cups"].flatMap(
-        (kind) => list(kind).map(({ metadata: { name, resourceVersion } }) => [kind, name, resourceVersion]),
-      ),
-    seen: () => seenSchema.parse(JSON.parse(readFileSync(seen, "utf8"))),
-    /** Resolves when the function has got a call. */
-    called: () => expect.poll(() => existsSync(seen)).toBe(true),
-    /** Stores the ReconcileFunction, and returns its uid. */
-    register(): string {
-      apply({ ...manifest, metadata: { name: "cups", namespace } });
-      return kubectl("get", "reconcilefunction", "cups", "-n", namespace, "-o", "jsonpath={.metadata.uid}");
-    },
-    plan: (name: string, ...more: readonly string[]): Promise<CommandResult> =>
-      spawnDrover([...words(name), ...more], { cwd }),
-    /** Plans with the code of the image cups:1, which runs here. */
-    async planAtUrl(): Promise<CommandResult> {
-      const secrets = join(cwd, "secrets");
-      mkdirSync(secrets);
-      writeFileSync(join(secrets, "current"), `whsec_${Buffer.alloc(24, 1).toString("base64")}`);
-      const { command, env: variables } = images["cups:1"];
-      const [program = "", ...args] = command;
-      const running = spawn(program, args, {
-        env: {
-          ...variables,
-          SEEN: seen,
-          DROVER_HTTP_HOST: "127.0.0.1",
-          DROVER_HTTP_PORT: String(port),
-          DROVER_WEBHOOK_SECRETS: secrets,
-          DROVER_WEBHOOK_AUDIENCE: `${namespace}/cups`,
-          DROVER_WEBHOOK_UID: "planned",
-        },
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      await once(running.stdout, "data");
-      try {
-        const at = ["--url", `http://127.0.0.1:${port}/`, "--secret-file", join(secrets, "current")];
-        return await spawnDrover(["plan", "cup/a", "-n", namespace, "--kubeconfig", planner, ...at], { cwd });
-      } finally {
-        running.kill();
-      }
-    },
-    start: (name: string): ChildProcess =>
-      spawn(process.execPath, [join(root, "apps/cli/src/main.ts"), ...words(name)], { cwd }),
-  };
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(running.stdout, "data");
+  try {
+    return await planWith([
+      ...["cup/a", "--url", `http://127.0.0.1:${port}/`],
+      ...["--secret-file", join(secrets, "current")],
+    ]);
+  } finally {
+    running.kill();
+  }
 }
 
 function selectorsIn(object: object): readonly Readonly<Record<string, string>>[] {
@@ -502,15 +339,6 @@ function selectorsIn(object: object): readonly Readonly<Record<string, string>>[
     .data?.selector;
   const policy = z.looseObject({ podSelector: selectorSchema }).safeParse(spec).data?.podSelector.matchLabels;
   return [service, policy].filter((labels) => labels !== undefined);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function collected(stream: ChildProcess["stderr"]): () => string {
