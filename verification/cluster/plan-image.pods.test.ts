@@ -15,24 +15,28 @@ import { root } from "../harness/repository-files.ts";
 import { eventually, startPodCluster } from "./pod-cluster.ts";
 
 const cwd = folderOfFile();
-const cluster = await startPodCluster({
-  of: "cups",
-  entry: "verification/plans/cups-in-image.ts",
-  as: "example/cups:1",
-});
+const cluster = await startPodCluster(
+  { of: "cups", entry: "verification/plans/cups-in-image.ts", as: "example/cups:1" },
+  { of: "pulled-cups", entry: "verification/plans/pulled-cups/main.ts", as: "example/pulled-cups:1" },
+  { of: "older-cups", entry: "verification/plans/pulled-cups/older.ts", as: "example/older-cups:1" },
+);
 afterAll(() => cluster.stop());
 await cluster.apply({ ...customResourceDefinition(Cup) });
 await cluster.wait("condition=Established", "crd/cups.example.com");
 // The function does not answer calls about b.
 await cluster.apply(object(Cup, "a", { tea: "green" }), object(Cup, "b", { tea: "silent" }));
 
-function writeFunction(folder: string, env: Readonly<Record<string, string>>): void {
+function writeFunction(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  delivery: object = { delivery: "webhook", webhook: { composes: true } },
+): void {
   const container = {
     image: "example/cups:0",
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
     volumes: [{ name: "seen", mountPath: "/seen", emptyDir: {} }],
   };
-  const spec = { for: cups, owns: [configMaps], delivery: "webhook", webhook: { composes: true }, container };
+  const spec = { for: cups, owns: [configMaps], ...delivery, container };
   const { apiVersion, kind } = ReconcileFunction;
   mkdirSync(join(cwd, folder), { recursive: true });
   writeFileSync(
@@ -138,4 +142,24 @@ it("a plan that is killed leaves a Pod that the kubelet ends, and the next plan 
   expect((await plan("a", "example/cups:1")).code).toBe(2);
   // The garbage collector deletes the NetworkPolicy with the Pod.
   await eventually(async () => expect(await left()).toEqual([]));
+});
+
+it("plans with an image of a function that pulls, which takes no keys; an older runtime is named as the reason", async () => {
+  writeFunction("pulled", { VERSION: "two" }, {});
+  const { code, stdout, stderr } = await plan("a", "example/pulled-cups:1", "--dir", "pulled");
+  expect(stdout).toContain(`
+  + ConfigMap default/a would be created
+      + metadata.ownerReferences["Cup a"]: "controller"
+      + data.tea: "green"
+      + data.version: "two"
+`);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^The Pod \S+ starts with example\/pulled-cups:1\.\n$/),
+  ]);
+  const { stderr: older } = await plan("a", "example/older-cups:1", "--dir", "pulled");
+  expect(older).toMatch(
+    /exit code 1\nIts last output:\n[^]*DROVER_PLAN_SECRETS is not a setting[^]*\nThe image has no runtime of Drover/,
+  );
+  expect(await left()).toEqual([]);
 });

@@ -177,7 +177,7 @@ function callOf(
     reasons: [...reasons],
     fails,
     object: objectForCall(fn.for, context.object),
-    ...(children && { children: children.map(childForCall) }),
+    ...(children && { children: children.map(fn.pulls ? relatedForCall : childForCall) }),
     ...(related && { related: related.map(relatedForCall) }),
     ...(complete !== undefined && { complete: completionUrl(complete, audience) }),
   };

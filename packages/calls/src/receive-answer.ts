@@ -2,6 +2,7 @@ import {
   type Answer,
   readAnswer,
   type CachedSecrets,
+  type ParsedMessage,
   readSignatureHeaders,
   signatureProblem,
 } from "@drover/webhook";
@@ -23,7 +24,14 @@ export interface AnswerToReceive {
  * Verifies an answer, then parses it. The signature covers only the body, so the HTTP status decides nothing.
  * @throws RetryError if the answer is not signed, or cannot be used.
  */
-export async function receiveAnswer(options: AnswerToReceive): Promise<Answer> {
+export const receiveAnswer = (options: AnswerToReceive): Promise<Answer> =>
+  receiveSigned(options, readAnswer);
+
+/** Verifies any answer, and parses it with `parse`. @throws RetryError as `receiveAnswer`. */
+export async function receiveSigned<Message>(
+  options: AnswerToReceive,
+  parse: (body: Uint8Array) => ParsedMessage<Message>,
+): Promise<Message> {
   const { id, used, secrets, now } = options;
   const { status, headers, body } = options.reply;
   const signature = readSignatureHeaders((header) => headerIn(headers[header]));
@@ -36,7 +44,7 @@ export async function receiveAnswer(options: AnswerToReceive): Promise<Answer> {
     if (newer !== undefined) problem = problemWith(newer);
   }
   if (problem !== undefined) throw unsignedError(status, problem);
-  const read = readAnswer(body);
+  const read = parse(body);
   if (!read.ok) throw badAnswerError(read.problem);
   return read.message;
 }

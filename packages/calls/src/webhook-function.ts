@@ -2,6 +2,7 @@ import {
   controllerFrom,
   controllerNamePattern,
   declaresChildren,
+  isSecretKind,
   InvalidControllerError,
   type OwnedKind,
   type QueueName,
@@ -33,6 +34,8 @@ export interface WebhookFunction {
   readonly finalizes: boolean;
   /** True if it declares children, of the kinds that it owns. */
   readonly composes: boolean;
+  /** True if it pulls: a plan calls it in a Pod, and it gets its children as its runs do, also Secrets. */
+  readonly pulls?: true;
   /** Set if it has the hooks of a controller of Metacontroller, instead of Drover's contract. */
   readonly metacontroller?: MetacontrollerHooks | undefined;
   readonly owns: readonly OwnedKind[];
@@ -64,8 +67,23 @@ export function readWebhookFunction(
   spec: ReconcileFunctionSpec,
 ): { readonly ok: true; readonly fn: WebhookFunction } | { readonly ok: false; readonly problem: string } {
   const problem = controllerNamePattern.test(object.metadata.name) ? webhookProblem(spec) : nameTooLong;
-  if (problem !== undefined) return { ok: false, problem };
-  const fn = webhookFunction(object, spec);
+  return problem === undefined ? checked(webhookFunction(object, spec)) : { ok: false, problem };
+}
+
+type ReadFunction = ReturnType<typeof readWebhookFunction>;
+
+/**
+ * A function that pulls, as a plan calls it: as one that declares children. Its ReconcileFunction does not show what its
+ * code decides: `finalizes` is false, and the names of related objects may be left to code.
+ */
+export function readPulledFunction(object: FunctionObject, spec: ReconcileFunctionSpec): ReadFunction {
+  if (!controllerNamePattern.test(object.metadata.name)) return { ok: false, problem: nameTooLong };
+  if (isSecretKind(spec.for)) return { ok: false, problem: "spec.for: Secrets are never sent over HTTP." };
+  const webhook = { path: "/", composes: true, finalizes: false };
+  return checked({ ...webhookFunction(object, { ...spec, webhook }), pulls: true });
+}
+
+function checked(fn: WebhookFunction): ReadFunction {
   try {
     // A definition in code would be refused for the same, such as a timeout of zero.
     controllerFrom({ ...definitionOf(fn), reconcile: () => Promise.resolve(undefined) });

@@ -2,6 +2,7 @@ import {
   type CallResources,
   type openCalledFunction,
   pendingRuns,
+  readPulledFunction,
   readWebhookFunction,
   TargetError,
   type WebhookFunction,
@@ -32,12 +33,26 @@ export function calledIn(folder: string): CalledManifests {
   );
 }
 
+/**
+ * The ReconcileFunction of a function that runs in a Pod of a plan, however its keys are delivered.
+ *
+ * @throws CommandError if the folder has none, or it is not clear which one is meant.
+ */
+export function plannedIn(folder: string): FunctionManifest {
+  const { functions } = readManifests(folder);
+  const [only, ...others] = functions;
+  return only !== undefined && others.length === 0 ? only : calledIn(folder).manifest;
+}
+
 /** @throws CommandError if the function cannot be called. */
 export function webhookFunction(
   { spec }: FunctionManifest,
   identity: { readonly name: string; readonly namespace: string; readonly uid: string },
 ): WebhookFunction {
-  const read = readWebhookFunction({ metadata: { ...identity, resourceVersion: "0" } }, spec);
+  const read = (spec.delivery === "webhook" ? readWebhookFunction : readPulledFunction)(
+    { metadata: { ...identity, resourceVersion: "0" } },
+    spec,
+  );
   if (read.ok) return read.fn;
   throw new CommandError(`The ReconcileFunction cannot be called. ${read.problem}`);
 }

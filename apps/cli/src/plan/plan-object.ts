@@ -64,8 +64,8 @@ type OnChildren = (outcomes: readonly ChildOutcome[]) => void;
 
 export interface PlanOptions {
   readonly controller: Controller;
-  /** Makes the controller of a run, if the function is called over HTTP. */
-  readonly called?: ((onChildren?: OnChildren) => CalledFunction) | undefined;
+  /** The function in a run of an object, if it is called over HTTP. */
+  readonly called?: ((object: KubeObject, onChildren: OnChildren) => Promise<CalledFunction>) | undefined;
   readonly client: KubeClient;
   readonly object: KubeObject;
   /** False if the object is not stored like this: then it is as it would be. */
@@ -102,7 +102,10 @@ export async function planObject({
     hasLease: () => dryRun.stop("The run would then write outside of the cluster."),
   };
   const options: ReconcileOptions<Resource> = {
-    controller: called?.(onChildren).controllerFor(run) ?? withOutcomes(controller, onChildren),
+    controller:
+      called === undefined
+        ? withOutcomes(controller, onChildren)
+        : (await called(object, onChildren)).controllerFor(run),
     client: dryRun.client,
     announce: () => undefined,
     log: silentLog,

@@ -1,5 +1,5 @@
 import { openCalledFunction, type WebhookFunction } from "@drover/calls";
-import { objectKey, ReconcileFunction } from "@drover/controller";
+import { type Controller, objectKey, ReconcileFunction } from "@drover/controller";
 import { isApiError, type KubeClient, refOf } from "@drover/kube";
 import {
   calledIn,
@@ -10,6 +10,7 @@ import {
   webhookFunction,
 } from "../called/called-function.ts";
 import type { FunctionManifest } from "../deploy/read-manifests.ts";
+import { openPulledFunction } from "./open-pulled-function.ts";
 import type { PlanOptions } from "./plan-object.ts";
 
 /** Where the ReconcileFunction of a planned function is. */
@@ -29,7 +30,11 @@ export interface PlannedCallsOptions extends PlannedFunctionOptions {
 }
 
 /** A function that is called over HTTP, for plans: it is called where it runs now, and not where it is deployed. */
-export type PlannedCalls = NonNullable<PlanOptions["called"]>;
+export interface PlannedCalls {
+  /** Its settings: it has no actions. */
+  readonly settings: Controller;
+  readonly open: NonNullable<PlanOptions["called"]>;
+}
 
 /** @throws CommandError if there is no such function, or it cannot be called. */
 export async function plannedCalls({
@@ -37,14 +42,21 @@ export async function plannedCalls({
   secretFile,
   ...options
 }: PlannedCallsOptions): Promise<PlannedCalls> {
-  const { fn } = await plannedFunction(options);
+  const { fn } = await plannedFunction(calledIn(options.folder).manifest, options);
   return callsOf({ fn, url: parsedUrl(url), secrets: callSecrets(fn, secretFile) });
 }
 
-export const callsOf = (options: Omit<LocalCalls, "source">): PlannedCalls => {
+export function callsOf(options: Omit<LocalCalls, "source">): PlannedCalls {
   const calls = localCalls({ ...options, source: "/drover/plan" });
-  return (onChildren) => openCalledFunction({ ...calls, ...(onChildren && { onChildren }) });
-};
+  const { settings } = openCalledFunction(calls);
+  return {
+    settings,
+    open: (object, onChildren) =>
+      options.fn.pulls
+        ? openPulledFunction({ ...calls, onChildren }, { object, timeout: settings.timeout })
+        : Promise.resolve(openCalledFunction({ ...calls, onChildren })),
+  };
+}
 
 /** A function that is called over HTTP, as the manifest in a folder declares it. */
 export interface PlannedFunction {
@@ -54,13 +66,11 @@ export interface PlannedFunction {
   readonly identity: { readonly namespace: string; readonly name: string; readonly uid: string };
 }
 
-/** @throws CommandError if there is no such function, or it cannot be called. */
-export async function plannedFunction({
-  folder,
-  client,
-  namespace,
-}: PlannedFunctionOptions): Promise<PlannedFunction> {
-  const { manifest } = calledIn(folder);
+/** @throws CommandError if it cannot be called. */
+export async function plannedFunction(
+  manifest: FunctionManifest,
+  { client, namespace }: Pick<PlannedFunctionOptions, "client" | "namespace">,
+): Promise<PlannedFunction> {
   const name = { name: manifest.metadata.name, namespace: manifest.metadata.namespace ?? namespace };
   const identity = { ...name, uid: (await deployedUid(client, name)) ?? "planned" };
   return { fn: webhookFunction(manifest, identity), spec: manifest.spec, identity };

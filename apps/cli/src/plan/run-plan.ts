@@ -28,7 +28,7 @@ export async function runPlan(options: RunPlanOptions): Promise<PlanResult> {
   const objectsOf = (controller: Controller): Promise<readonly PlannedObject[]> =>
     plannedObjects({ controller, client, namespace, onlyIn }, selection);
   const print = (
-    of: { readonly controller: Controller; readonly called?: PlannedCalls },
+    of: { readonly controller: Controller; readonly called?: PlannedCalls["open"] },
     objects: readonly PlannedObject[],
     signal?: AbortSignal,
   ): Promise<PlanResult> =>
@@ -41,14 +41,14 @@ export async function runPlan(options: RunPlanOptions): Promise<PlanResult> {
       { folder, client, namespace, ...code },
       {
         prepare: objectsOf,
-        use: (called, objects, signal) => print({ controller: called().settings, called }, objects, signal),
+        use: ({ settings: controller, open: called }, objects, signal) =>
+          print({ controller, called }, objects, signal),
       },
     );
   if ("loaded" in code) {
     const { controller } = code.loaded;
     return print({ controller }, await objectsOf(controller));
   }
-  const called = await plannedCalls({ folder, client, namespace, ...code });
-  const controller = called().settings;
+  const { settings: controller, open: called } = await plannedCalls({ folder, client, namespace, ...code });
   return print({ controller, called }, await objectsOf(controller));
 }

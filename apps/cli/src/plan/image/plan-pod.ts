@@ -3,8 +3,10 @@ import {
   duplicateVariable,
   functionPodSpec,
   parseDuration,
+  planVariables,
   portOf,
   probesOf,
+  redisVariables,
   stopGraceOf,
   webhookFolder,
   webhookVariables,
@@ -17,6 +19,8 @@ import type { FunctionManifest } from "../../deploy/read-manifests.ts";
 export const planLabel = "drover.dev/plan";
 /** The annotation with the secret of the calls. It exists only as long as the Pod. */
 const secretAnnotation = "drover.dev/plan-secret";
+/** A runtime that does not know plans must not find Redis. */
+const ofRedis = Object.values(redisVariables).map((name) => ({ name }));
 /** Seconds after which the kubelet ends a Pod that was not deleted. */
 export const longestPlan = 600;
 
@@ -49,8 +53,9 @@ export function planPod(options: PlanPodOptions): NewObject {
   const container: NonNullable<typeof spec.container> = { ...spec.container, image };
   const grace = stopGraceOf(parseDuration(timeout));
   const own = container.env ?? [];
-  const ours = webhookVariables(identity, container, grace);
-  const twice = duplicateVariable(own, ours);
+  const pulls = spec.delivery !== "webhook";
+  const ours = (pulls ? planVariables : webhookVariables)(identity, container, grace);
+  const twice = duplicateVariable(own, [...ours, ...(pulls ? ofRedis : [])]);
   if (twice !== undefined)
     throw new CommandError(`spec.container.env: ${twice} is set by Drover. Leave it out.`);
   const metadata = metadataOf(options);

@@ -2,6 +2,7 @@ import { type CallResources, NoReplyError } from "@drover/calls";
 import {
   type Controller,
   defaultRunSettings,
+  isSecretKind,
   messageOf,
   type ObjectKey,
   oneLine,
@@ -12,6 +13,7 @@ import {
 } from "@drover/controller";
 import { builtin, type KubeClient, MalformedReplyError, type PodCall } from "@drover/kube";
 import { setTimeout as delay } from "node:timers/promises";
+import { plannedIn } from "../../called/called-function.ts";
 import { CommandError } from "../../command-error.ts";
 import {
   callsOf,
@@ -44,12 +46,12 @@ export async function withImageCalls<P, T>(
   { prepare, use }: Steps<P, T>,
 ): Promise<T> {
   const { client } = options;
-  const { fn, spec, identity } = await plannedFunction(options);
+  const { fn, spec, identity } = await plannedFunction(plannedIn(options.folder), options);
   if (!sendsSecrets) refuseSecrets(spec);
   const port = portOf(spec.container ?? {});
   const timeout = parseDuration(spec.timeout ?? defaultRunSettings.timeout);
   const calls = { fn, url: new URL(`http://pod:${port}/`) };
-  const prepared = await prepare(callsOf({ ...calls, secrets: [] })().settings);
+  const prepared = await prepare(callsOf({ ...calls, secrets: [] }).settings);
   return withPlanPod({ client, spec, identity, image, wait }, ({ key, secret, signal }) => {
     const post = postToPod(client, key, { port, timeout });
     return use(callsOf({ ...calls, secrets: [secret], post }), prepared, signal);
@@ -62,10 +64,8 @@ export async function withImageCalls<P, T>(
  * @throws CommandError if calls may have Secrets in them.
  */
 function refuseSecrets({ owns = [], watches = [] }: ReconcileFunctionSpec): void {
-  const isSecret = ({ group, plural }: { readonly group: string; readonly plural: string }): boolean =>
-    group === "" && plural === "secrets";
   const related = watches.filter(({ related }) => related === true);
-  if (![...owns, ...related].some(isSecret)) return;
+  if (![...owns, ...related].some(isSecretKind)) return;
   throw new CommandError(
     "The ReconcileFunction owns Secrets, or has related ones: they are read with your permissions, and sent to the image. If " +
       "you trust it, add --send-secrets.",

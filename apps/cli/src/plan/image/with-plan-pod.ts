@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../../command-error.ts";
 import { checkPodRights, mayClosePod } from "./check-rights.ts";
 import { longestPlan, planLabel, planPod, planPolicy, type PlanPodOptions } from "./plan-pod.ts";
+import { tooOld } from "../open-pulled-function.ts";
 import { shortDuration } from "../../short-duration.ts";
 import { podState } from "./pod-state.ts";
 import { untilSignal } from "./until-signal.ts";
@@ -66,7 +67,8 @@ export async function withPlanPod<T>(
       await client.patch(builtin.networkPolicy, key, { type: "merge", body });
     },
     async use(signal) {
-      await waitUntilReady({ client, key, image: options.image, wait, signal });
+      const pulls = options.spec.delivery !== "webhook";
+      await waitUntilReady({ client, key, image: options.image, wait, pulls, signal });
       return use({ key, secret, signal });
     },
     async close() {
@@ -84,29 +86,42 @@ export async function withPlanPod<T>(
 }
 
 interface Waiting extends Pick<RunningPodOptions, "client" | "image" | "wait"> {
+  /** True if the function pulls, so that its runtime must be able to answer plans. */
+  readonly pulls: boolean;
   readonly key: ObjectKey;
   readonly signal: AbortSignal;
 }
 
-async function waitUntilReady({ client, key, image, wait, signal }: Waiting): Promise<void> {
+async function waitUntilReady(waiting: Waiting): Promise<void> {
+  const { client, key, image, wait, signal } = waiting;
   const end = performance.now() + wait;
   console.error(`The Pod ${key} starts with ${oneLine(image)}.`);
   for (;;) {
-    const { kind, why } = podState(await client.get(builtin.pod, key, { signal }));
+    const { kind, isOver, why } = podState(await client.get(builtin.pod, key, { signal }));
     if (kind === "ready") return;
-    if (kind === "failed") throw await notReady(client, key, `does not start: ${why}`);
+    if (kind === "failed") throw await notReady(waiting, `does not start: ${why}`, isOver);
     if (performance.now() >= end)
-      throw await notReady(client, key, `is not Ready within ${shortDuration(wait)} (--wait): ${why}`);
+      throw await notReady(waiting, `is not Ready within ${shortDuration(wait)} (--wait): ${why}`);
     await delay(pollInterval, undefined, { signal });
   }
 }
 
+/** What a runtime without plans reports about their setting. */
+const unknownSetting = "DROVER_PLAN_SECRETS is not a setting";
+
 /** With the last lines of the Pod's log, if there is one that the user may read. */
-async function notReady(client: KubeClient, key: ObjectKey, problem: string): Promise<CommandError> {
+async function notReady(
+  { client, key, pulls }: Waiting,
+  problem: string,
+  hasEnded = false,
+): Promise<CommandError> {
   const log = await client.podLog(key, { container: "function", lines: logLines }).catch(() => "");
   const lines = log.split("\n").map(oneLine).slice(0, logLines);
-  const output = log.trim() === "" ? "" : `\nIts last output:\n${lines.join("\n").trimEnd()}`;
-  return new CommandError(`The Pod ${key} ${oneLine(problem).trim()}${output}`);
+  const isShown = log.trim() !== "";
+  const output = isShown ? `\nIts last output:\n${lines.join("\n").trimEnd()}` : "";
+  const mayBeOld = pulls && (isShown ? log.includes(unknownSetting) : hasEnded);
+  const remedy = mayBeOld ? `\n${isShown ? tooOld : `Its output cannot be read. Perhaps: ${tooOld}`}` : "";
+  return new CommandError(`The Pod ${key} ${oneLine(problem).trim()}${output}${remedy}`);
 }
 
 /** Resolves when its process has ended. */
