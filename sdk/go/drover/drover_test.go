@@ -2,6 +2,7 @@
 package drover
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -174,11 +175,16 @@ func TestIntegersOf64BitsKeepTheirDigits(t *testing.T) {
 
 // started returns the address of a served function, and a function that stops it and waits for its end.
 func started(t *testing.T, reconcile Handler, grace time.Duration) (url string, stop func()) {
+	return serve(t, newServer(Function{Reconcile: reconcile}, settings{audience: "web/f"}, current), grace)
+}
+
+func current() [][]byte { return [][]byte{secret} }
+
+func serve(t *testing.T, s *server, grace time.Duration) (url string, stop func()) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(Function{Reconcile: reconcile}, settings{audience: "web/f"}, func() [][]byte { return [][]byte{secret} })
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.serveUntil(ctx, listener, grace) }()
@@ -268,6 +274,41 @@ func TestTheConnectionThatWaitsLongestIsClosedAndNeverACallInProgress(t *testing
 	for _, stranger := range strangers {
 		_ = stranger.Close()
 	}
+	stop()
+}
+
+func TestACallThatHasJustArrivedIsNotClosedForANewConnection(t *testing.T) {
+	done := func(context.Context, *Call) (Answer, error) { return Done{}, nil }
+	s := newServer(Function{Reconcile: done, Connections: 1}, settings{audience: "web/f"}, current)
+	asked := make(chan struct{}, 9)
+	s.waiting.now = func() time.Time {
+		asked <- struct{}{}
+		return time.Unix(0, 0)
+	}
+	url, stop := serve(t, s, time.Minute)
+	body, now := bodyOf("t1", "1", "web/a", time.Minute), fmt.Sprint(time.Now().Unix())
+	call, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer call.Close()
+	_, _ = fmt.Fprintf(call, "POST / HTTP/1.1\r\nHost: f\r\nConnection: close\r\nContent-Length: %d\r\nWebhook-Id: t1\r\n"+
+		"Webhook-Timestamp: %s\r\nWebhook-Signature: %s\r\n\r\n", len(body), now, signatures([][]byte{secret}, "t1", now, body)[0])
+	<-asked // when it began to wait
+	stranger, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	<-asked // whether it has waited long enough to be closed
+	_, _ = call.Write(body)
+	response, err := http.ReadResponse(bufio.NewReader(call), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := io.ReadAll(response.Body)
+	expect(t, string(text), `{"outcome":"done"}`)
+	_ = stranger.Close()
 	stop()
 }
 

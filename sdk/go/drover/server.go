@@ -24,12 +24,15 @@ type Handler func(ctx context.Context, call *Call) (Answer, error)
 // Function has the handlers of a function. A nil Finalize lets every object go.
 type Function struct {
 	Reconcile, Compose, Finalize Handler
+	// Connections is the most connections at once whose requests are not verified yet, each with a body of at most 2 MiB.
+	// For one more, that is closed which has waited longest, as soon as it has waited a second. 0 means 64.
+	Connections int
 }
 
 const (
 	// maxBody is enough for every object: the API server stores 1.5 MiB.
 	maxBody = 2 << 20
-	// maxWaiting limits the connections with requests that are not verified yet: their bodies have at most 128 MiB.
+	// maxWaiting is the default of Function.Connections.
 	maxWaiting = 64
 	maxMessage = 32_768
 	// replyTimeout is the time for runs to send their answers after the grace.
@@ -72,7 +75,11 @@ type server struct {
 
 func newServer(function Function, settings settings, secrets func() [][]byte) *server {
 	over, end := context.WithCancel(context.Background())
-	return &server{function, settings, secrets, newHistory(time.Now), newWaiting(maxWaiting), over, end}
+	most := function.Connections
+	if most <= 0 {
+		most = maxWaiting
+	}
+	return &server{function, settings, secrets, newHistory(time.Now), newWaiting(most), over, end}
 }
 
 func (s *server) serveUntil(ctx context.Context, listener net.Listener, grace time.Duration) error {

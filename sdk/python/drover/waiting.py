@@ -5,34 +5,42 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from collections import OrderedDict
+from typing import Callable
+
+MIN_WAIT = 1.0
+"""Seconds within which a call that has arrived is verified."""
 
 
 class Waiting:
     """In the order in which they began to wait.
 
     A stranger can open connections and send nothing, or very little. A genuine call arrives within milliseconds, so the
-    connection that has waited longest is closed when there are too many, and a new one is never refused.
+    connection that has waited longest is closed when there are too many, and a new one is never refused: it waits until one
+    of them has waited a second.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
-        self._by_age: OrderedDict[socket.socket, None] = OrderedDict()
+        self._by_age: OrderedDict[socket.socket, float] = OrderedDict()
 
     def enter(self, connection: socket.socket) -> None:
         with self._lock:
-            self._by_age[connection] = None
+            self._by_age[connection] = self._clock()
 
     def leave(self, connection: socket.socket) -> None:
         with self._lock:
             self._by_age.pop(connection, None)
 
     def close_first(self) -> bool:
-        """Ends the connection that has waited longest. False if none waits."""
+        """Ends the connection that has waited longest. False if none has waited a second."""
         with self._lock:
-            if not self._by_age:
+            connection, since = next(iter(self._by_age.items()), (None, 0.0))
+            if connection is None or self._clock() - since < MIN_WAIT:
                 return False
-            connection, _ = self._by_age.popitem(last=False)
+            del self._by_age[connection]
             # Within the lock: after `leave`, a connection may be closed, and its number be that of another one.
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)

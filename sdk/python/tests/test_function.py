@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import http.client
 import json
 import logging
 import os
@@ -25,6 +26,7 @@ from drover.refused import Refused
 from drover.server import Server, _TimedReader
 from drover.settings import SettingsError, settings_of
 from drover.signing import FolderSecrets, SecretError, signatures, verified
+from drover.waiting import Waiting
 
 logging.disable(logging.CRITICAL)
 SECRET = bytes(range(32))
@@ -239,6 +241,30 @@ class ServerTest(unittest.TestCase):
         self.assertEqual(said, [{"outcome": "done"}])
         for stranger in strangers:
             stranger.close()
+        server.stop(0)
+
+    def test_a_call_that_has_just_arrived_is_not_closed_for_a_new_connection(self) -> None:
+        server, asked = self.start(lambda _: Done(), connections=1), threading.Semaphore(0)
+
+        def clock() -> float:
+            asked.release()
+            return 0.0
+
+        server._waiting = Waiting(clock)
+        body, at = body_of(), str(int(time.time()))
+        headers = {"webhook-id": "t1", "webhook-timestamp": at, "webhook-signature": signatures([SECRET], "t1", at, body)[0]}
+        client = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+        client.putrequest("POST", "/")
+        for name, value in {**headers, "content-length": str(len(body)), "connection": "close"}.items():
+            client.putheader(name, value)
+        client.endheaders(body[:9])
+        with socket.create_connection(("127.0.0.1", server.server_port), timeout=10):
+            # When the call began to wait, and whether it has waited long enough.
+            for _ in range(2):
+                self.assertTrue(asked.acquire(timeout=10))
+            client.send(body[9:])
+            self.assertEqual(json.load(client.getresponse()), {"outcome": "done"})
+        client.close()
         server.stop(0)
 
     def test_calls_in_progress_end_within_the_grace(self) -> None:
