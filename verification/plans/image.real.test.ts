@@ -1,6 +1,6 @@
 // `drover plan --image` on a real API server, with a node that runs Pods as processes. What there is before, meanwhile and after
 // is read with kubectl, and by the program in the Pod.
-import { noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
+import { type FaultDecider, noFaults, startFaultProxy } from "@drover/testing/fault-proxy";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -279,6 +279,34 @@ Or run the function yourself, and give its URL: --url URL
     expect(stdout).toContain("The run would fail: The function at pod:");
     expect(stdout).toContain(`You need the permission to create pods/proxy in namespace ${world.namespace}`);
     expect(world.pods()).toEqual([]);
+  });
+
+  it("keeps the NetworkPolicy until a Pod is gone that appears after the connection of its creation broke", async () => {
+    const world = await openWorld();
+    const before = world.objects();
+    let late: object | undefined;
+    let reads = 0;
+    const policies: number[] = [];
+    const ofCall: FaultDecider["ofCall"] = ({ verb, resource, body }) => {
+      if (resource !== "pods") return undefined;
+      if (verb === "create" && body instanceof Object) {
+        late = body;
+        return { do: "reset" };
+      }
+      if (verb === "get" && ++reads === 3) stage.apply({ apiVersion: "v1", kind: "Pod", ...late });
+      if (verb === "get" || verb === "delete") policies.push(world.list("networkpolicies").length);
+      return undefined;
+    };
+    const { kubeconfig: upstream } = stage.cluster;
+    const proxy = await startFaultProxy({ upstream: { kubeconfig: upstream }, decider: { ofCall } });
+    onTestFinished(() => proxy.close());
+    const kubeconfig = join(world.cwd, "proxied");
+    writeFileSync(kubeconfig, proxy.kubeconfig());
+    const { code, stderr } = await world.plan("deaf:1", "--kubeconfig", kubeconfig);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("No answer from the API server")]);
+    expect(reads).toBeGreaterThan(3);
+    expect(new Set(policies)).toEqual(new Set([1]));
+    expect(world.objects()).toEqual(before);
   });
 
   it("sends related Secrets to an image only if it is told to", async () => {

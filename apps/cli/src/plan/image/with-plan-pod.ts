@@ -28,6 +28,8 @@ export interface RunningPodOptions extends Pick<PlanPodOptions, "spec" | "identi
 export const pollInterval: Milliseconds = 250;
 /** How long the deletion of a Pod may take: a node may not answer. */
 const longestDeletion: Milliseconds = 30_000;
+/** How long a Pod may take to appear whose creation was not answered, such as when the connection broke. */
+const longestCreation: Milliseconds = 10_000;
 const logLines = 20;
 
 /**
@@ -57,12 +59,16 @@ export async function withPlanPod<T>(
       `You may not create, patch and delete networkpolicies in namespace ${namespace}: the Pod ${key} can connect to ` +
         "what other Pods of the namespace can connect to.",
     );
+  let mayAppear = false;
   return untilSignal({
     async open() {
       if (isClosed) await client.create(builtin.networkPolicy, planPolicy({ ...options, name, secret }));
-      const { uid } = (await client.create(builtin.pod, pod)).metadata;
+      const { metadata } = await client.create(builtin.pod, pod).catch((error: unknown) => {
+        mayAppear = !isApiError(error) || error.status >= 500;
+        throw error;
+      });
       if (!isClosed) return;
-      const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name, uid }];
+      const ownerReferences = [{ apiVersion: "v1", kind: "Pod", name, uid: metadata.uid }];
       const body = { metadata: { ownerReferences } };
       await client.patch(builtin.networkPolicy, key, { type: "merge", body });
     },
@@ -73,6 +79,9 @@ export async function withPlanPod<T>(
     },
     async close() {
       try {
+        // If it appeared when its NetworkPolicy is gone, it could connect to others.
+        if (mayAppear)
+          await waitUntil(longestCreation, async () => (await client.get(builtin.pod, key)) !== undefined);
         await deletePod(client, key);
         if (isClosed) await client.delete(builtin.networkPolicy, key);
       } catch (error) {
@@ -126,12 +135,19 @@ async function notReady(
 
 /** Resolves when its process has ended. */
 async function deletePod(client: KubeClient, key: ObjectKey): Promise<void> {
-  const end = performance.now() + longestDeletion;
   await client.delete(builtin.pod, key);
-  while ((await client.get(builtin.pod, key)) !== undefined) {
-    if (performance.now() >= end) throw new Error(`its node has not ended it within ${longestDeletion} ms`);
+  if (!(await waitUntil(longestDeletion, async () => (await client.get(builtin.pod, key)) === undefined)))
+    throw new Error(`its node has not ended it within ${longestDeletion} ms`);
+}
+
+/** Resolves to true when a condition is met, and to false after a time. */
+async function waitUntil(longest: Milliseconds, isMet: () => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + longest;
+  while (!(await isMet())) {
+    if (performance.now() >= end) return false;
     await delay(pollInterval);
   }
+  return true;
 }
 
 /** Deletes the Pods of plans whose command was killed. */
