@@ -53,6 +53,7 @@ export { type ManagedFields, managedFieldsOf } from "./objects/managed-fields.ts
 export { isWellFormed } from "./objects/well-formed.ts";
 export { readSecret, SecretError, secretValues } from "./objects/read-secret.ts";
 export { listAll } from "./client/list-all.ts";
+export { isTrueIn, type PodStatus, podStatusOf, unscheduledReason } from "./objects/pod-status.ts";
 export { oldestFirst } from "./objects/oldest-first.ts";
 export { createOrReplace, installCrd, establishedRefOf, waitEstablished } from "./client/install-crd.ts";
 export {

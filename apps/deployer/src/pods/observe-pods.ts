@@ -1,32 +1,18 @@
 import { functionLabel } from "@drover/controller";
-import { builtin, isControlledBy, type KubeClient, type KubeObject, listAll } from "@drover/kube";
-import { z } from "zod";
+import {
+  builtin,
+  isControlledBy,
+  isTrueIn,
+  type KubeClient,
+  type KubeObject,
+  listAll,
+  type PodStatus,
+  podStatusOf,
+  unscheduledReason,
+} from "@drover/kube";
 import type { FunctionRef } from "../function-ref.ts";
 import { podRevisionAnnotation } from "../names.ts";
 import type { RolloutPod } from "./plan-pod-changes.ts";
-
-const stateSchema = z.looseObject({ reason: z.string().optional(), message: z.string().optional() });
-const podSchema = z.looseObject({
-  status: z
-    .looseObject({
-      phase: z.string().optional(),
-      reason: z.string().optional(),
-      message: z.string().optional(),
-      conditions: z.array(stateSchema.extend({ type: z.string(), status: z.string() })).optional(),
-      containerStatuses: z
-        .array(
-          z.looseObject({
-            restartCount: z.number().optional(),
-            state: z.looseObject({ waiting: stateSchema.optional() }).optional(),
-            lastState: z
-              .looseObject({ terminated: stateSchema.extend({ exitCode: z.number() }).optional() })
-              .optional(),
-          }),
-        )
-        .optional(),
-    })
-    .optional(),
-});
 
 /** Why a Pod is not Ready. */
 export interface PodProblem {
@@ -63,13 +49,13 @@ export async function observePods(
 /** The deployer's view of a Pod. */
 export function observePod(pod: KubeObject): ObservedPod {
   const { name, uid, annotations = {}, deletionTimestamp, creationTimestamp = "" } = pod.metadata;
-  const { status = {} } = podSchema.safeParse(pod).data ?? {};
-  const { phase, conditions = [] } = status;
+  const status = podStatusOf(pod);
+  const { phase } = status;
   return {
     name,
     uid,
     revision: Number(annotations[podRevisionAnnotation] ?? 0),
-    ready: conditions.some((one) => one.type === "Ready" && one.status === "True"),
+    ready: isTrueIn(status, "Ready"),
     deleting: deletionTimestamp !== undefined,
     ended: phase === "Succeeded" || phase === "Failed",
     createdAt: creationTimestamp,
@@ -84,17 +70,13 @@ const withoutImage: ReadonlySet<string> = new Set([
   ...["ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"],
 ]);
 
-function problemOf({
-  reason,
-  message,
-  conditions = [],
-  containerStatuses = [],
-}: NonNullable<z.output<typeof podSchema>["status"]>): PodProblem | undefined {
+function problemOf(status: PodStatus): PodProblem | undefined {
+  const { reason, message, containerStatuses } = status;
   const [container] = containerStatuses;
   const { waiting } = container?.state ?? {};
   const isStarting = starting.has(waiting?.reason ?? "");
   const { terminated } = container?.lastState ?? {};
-  const unscheduled = conditions.find(({ type, status }) => type === "PodScheduled" && status === "False");
+  const unscheduled = unscheduledReason(status);
   const words = [
     unscheduled?.reason,
     unscheduled?.message,
