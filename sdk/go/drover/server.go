@@ -25,7 +25,7 @@ type Handler func(ctx context.Context, call *Call) (Answer, error)
 type Function struct {
 	Reconcile, Compose, Finalize Handler
 	// Connections is the most connections at once whose requests are not verified yet, each with a body of at most 2 MiB.
-	// For one more, that is closed which has waited longest, as soon as it has waited a second. 0 means 64.
+	// For one more, that is closed which has waited longest, as soon as it has waited 100 ms. 0 means 64.
 	Connections int
 }
 

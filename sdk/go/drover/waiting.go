@@ -10,13 +10,13 @@ import (
 )
 
 // minWait is the time within which a call that has arrived is verified.
-const minWait = time.Second
+const minWait = 100 * time.Millisecond
 
 // waiting has the connections on which a request may arrive that is not verified yet: strangers may have opened them.
 //
 // A stranger can open connections and send nothing, or very little. A genuine call arrives within milliseconds, so the
 // connection that has waited longest is closed when there are too many, and a new one is never refused: it is not
-// accepted before one of them has waited a second. A connection that is idle after a verified call does not wait.
+// accepted before one of them has waited for minWait. A connection that is idle after a verified call does not wait.
 type waiting struct {
 	mutex  sync.Mutex
 	most   int

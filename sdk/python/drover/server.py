@@ -46,7 +46,7 @@ def serve(
     environment variables, which Drover's deployer sets (see ``settings.py``).
 
     :param connections: the most connections at once, each with a thread. For one more, the connection is closed on
-        which no call is in progress and that has waited longest, as soon as it has waited a second.
+        which no call is in progress and that has waited longest, as soon as it has waited 0.1 s.
     :raises SystemExit: if a setting or secret is missing or the port is taken; the message says what to do.
     """
     if not logging.getLogger().handlers:

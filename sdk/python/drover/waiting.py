@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from typing import Callable
 
-MIN_WAIT = 1.0
+MIN_WAIT = 0.1
 """Seconds within which a call that has arrived is verified."""
 
 
@@ -18,7 +18,7 @@ class Waiting:
 
     A stranger can open connections and send nothing, or very little. A genuine call arrives within milliseconds, so the
     connection that has waited longest is closed when there are too many, and a new one is never refused: it waits until one
-    of them has waited a second.
+    of them has waited for MIN_WAIT.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,7 +35,7 @@ class Waiting:
             self._by_age.pop(connection, None)
 
     def close_first(self) -> bool:
-        """Ends the connection that has waited longest. False if none has waited a second."""
+        """Ends the connection that has waited longest. False if none has waited for MIN_WAIT."""
         with self._lock:
             connection, since = next(iter(self._by_age.items()), (None, 0.0))
             if connection is None or self._clock() - since < MIN_WAIT:
