@@ -81,7 +81,11 @@ export async function reconcileOnce<R extends Resource>(
   const ref = refOf(options.controller.for);
   const reader = objectReader({ ref, copies: options.controller.copies }, run);
   const cache = cachedListsOf(options.controller, run);
-  const guard = runGuard(run, options.controller.name, { reader: reader.observeWrite, cache });
+  const guard = runGuard(run, options.controller.name, {
+    reader: reader.observeWrite,
+    cache,
+    log: options.log,
+  });
   const client = options.client.guarded(guard);
   const runContext = { ...options, run, cache, guard, ref, client };
   try {

@@ -1,5 +1,5 @@
-import { fieldManagerOf } from "@drover/controller";
-import type { RunCache, WriteGuard } from "@drover/kube";
+import { fieldManagerOf, type Log } from "@drover/controller";
+import { resourceNameOf, type RunCache, type WriteGuard } from "@drover/kube";
 import type { Run } from "@drover/queue";
 
 /** The lease of a run is over, so the run must not write. */
@@ -23,21 +23,30 @@ export interface RunGuard extends WriteGuard {
 
 /**
  * Lets a run write while it holds its lease, as the field manager of its controller. The reader of the run's object and
- * the cached lists receive the outcome of every write.
+ * the cached lists receive the outcome of every write, and the log names the object at debug: `drover dev` prints it.
  */
 export function runGuard(
-  run: Pick<Run, "hasLease">,
+  run: Pick<Run, "hasLease" | "key">,
   controller: string,
   {
     reader,
     cache,
-  }: { readonly reader: OptionalWriteObserver | undefined; readonly cache: RunCache | undefined },
+    log,
+  }: {
+    readonly reader: OptionalWriteObserver | undefined;
+    readonly cache: RunCache | undefined;
+    readonly log: Pick<Log, "debug">;
+  },
 ): RunGuard {
   let hasWritten = false;
   const observers: readonly (OptionalWriteObserver | undefined)[] = [
     reader,
     cache?.observeWrite,
-    () => (outcome) => void (hasWritten ||= outcome !== "refused"),
+    (ref, written) => (outcome) => {
+      if (outcome === "refused") return;
+      hasWritten = true;
+      log.debug({ key: run.key, wrote: `${resourceNameOf(ref)} ${written}` }, "Wrote");
+    },
   ];
   return {
     beforeWrite() {
