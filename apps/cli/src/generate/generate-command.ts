@@ -1,4 +1,4 @@
-import { Argument, Command } from "commander";
+import { Argument, Command, Option } from "commander";
 import { z } from "zod";
 import { checkGenerated, generate } from "./generate.ts";
 import { functionModule } from "./load-function.ts";
@@ -6,6 +6,7 @@ import { functionModule } from "./load-function.ts";
 const optionsSchema = z.object({
   check: z.boolean().default(false),
   embedded: z.boolean().default(false),
+  out: z.string().optional(),
 });
 
 export const generateCommand = (): Command =>
@@ -22,11 +23,17 @@ export const generateCommand = (): Command =>
       "--embedded",
       "for a function with a bridge in its process: deploy/embedded.yaml, for kubectl apply",
     )
+    .addOption(
+      new Option("--out <folder>", "write them in this folder; default: the function's folder").conflicts(
+        "check",
+      ),
+    )
     .option("--check", "write nothing; fail if a file is out of date")
     .allowExcessArguments(false)
     .action(async (given: string, options: unknown) => {
-      const { check, embedded } = optionsSchema.parse(options);
+      const { check, embedded, out } = optionsSchema.parse(options);
       const module = given === functionModule ? undefined : given;
-      const files = await (check ? checkGenerated : generate)({ folder: process.cwd(), module, embedded });
+      const asked = { folder: process.cwd(), module, embedded, out };
+      const files = await (check ? checkGenerated : generate)(asked);
       console.log(check || files.length === 0 ? "Up to date." : `Written: ${files.join(", ")}`);
     });

@@ -11,6 +11,8 @@ export interface GenerateOptions {
   readonly module?: string | undefined;
   /** If true, the function runs with a bridge in its process. */
   readonly embedded?: boolean;
+  /** The folder in which the files are written. Default: the function's. */
+  readonly out?: string | undefined;
 }
 
 /**
@@ -18,12 +20,12 @@ export interface GenerateOptions {
  * @returns the paths of the written files.
  */
 export async function generate(options: GenerateOptions): Promise<readonly string[]> {
-  const { folder } = options;
+  const { folder, out = folder } = options;
   const files = await filesOf(options);
-  const stale = staleIn(folder, files);
+  const stale = staleIn(out, files);
   for (const name of stale) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), files[name] ?? "");
+    mkdirSync(dirname(join(out, name)), { recursive: true });
+    writeFileSync(join(out, name), files[name] ?? "");
   }
   return stale;
 }
