@@ -90,18 +90,10 @@ const mayImport = {
   // The example of docs/external-resources.md: the public package suffices.
   "load-balancer": ["drover"],
   "s3-bucket": ["aws", "controller", "external", "json", "kube", "runtime"],
+  // `drover dev` has an API server and a bridge in its process, and starts Redis and the function.
   cli: [
-    "calls",
-    "compose",
-    "controller",
-    "deployer",
-    "json",
-    "kube",
-    "queue",
-    "runtime",
-    "testing",
-    "testing/fault-proxy",
-    "webhook",
+    ...["bridge", "calls", "compose", "controller", "deployer", "json", "kube", "local-servers", "queue"],
+    ...["runtime", "sandbox", "testing", "testing/fault-proxy", "webhook"],
   ],
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
   deployer: ["controller", "kube", "queue", "runtime", "timers"],

@@ -15,6 +15,12 @@ export const commandEnvironment = (kubeconfig: string): EnvironmentVariables => 
   DROVER_KUBECONFIG: kubeconfig,
 });
 
+/** This process's environment, for a function that `drover dev` starts: with these settings in place of its own. */
+export const pulledFunctionEnvironment = (settings: EnvironmentVariables): EnvironmentVariables => ({
+  ...process.env,
+  ...settings,
+});
+
 /** This process's environment, for a called function that a command starts: with the settings that a deployed one gets. */
 export const calledFunctionEnvironment = (settings: {
   readonly audience: string;

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { deployCommand } from "./deploy/deploy-command.ts";
+import { devCommand } from "./dev/dev-command.ts";
 import { doctorCommand } from "./doctor/doctor-command.ts";
 import { faultsCommand } from "./faults/faults-command.ts";
 import { generateCommand } from "./generate/generate-command.ts";
@@ -22,7 +23,7 @@ export function droverCommand(): Command {
     .description("Serverless controllers for Kubernetes")
     .version(version, "-v, --version", "print the version of Drover");
   const commands = [
-    ...[initCommand, testCommand, faultsCommand, generateCommand, planCommand, deployCommand],
+    ...[initCommand, devCommand, testCommand, faultsCommand, generateCommand, planCommand, deployCommand],
     ...[doctorCommand, statusCommand, whyCommand, listCommand, historyCommand],
     ...[retryCommand, pauseCommand, resumeCommand, removeCommand, uninstallCommand],
   ];

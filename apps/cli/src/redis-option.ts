@@ -44,7 +44,7 @@ export async function withRedis<T>(
   log: Log = silentLog,
 ): Promise<T> {
   const { connectRedis, disconnectRedis } = await import("@drover/queue");
-  const ca = url.startsWith("rediss:") ? await defaultRedisCa() : undefined;
+  const ca = await redisCa(url);
   const redis = await connectRedis({
     ...(ca !== undefined && { ca }),
     url,
@@ -66,8 +66,9 @@ export const queueNotFoundMessage = (functions: readonly string[]): string =>
   `This Redis has no queue of ${functions.join(", ")}. A namespace that has a Redis of its own (DROVER_TENANTS_FILE of the ` +
   "bridge) has its queues there: give its URL with --redis. Or no bridge has woken any of its objects yet.";
 
-async function defaultRedisCa(): Promise<string | undefined> {
-  const file = defaultRedisCaFile();
+/** The certificates that DROVER_REDIS_CA_FILE has for a `rediss://` URL; undefined for others, or if it is not set. */
+export async function redisCa(url: string): Promise<string | undefined> {
+  const file = url.startsWith("rediss:") ? defaultRedisCaFile() : undefined;
   if (file === undefined) return undefined;
   const { certificatesFile } = await import("@drover/runtime");
   const { data, error } = certificatesFile.safeParse(file);

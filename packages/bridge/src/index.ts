@@ -49,7 +49,7 @@
  * skips one. Tombstones are not needed: the position is never behind the changes that were emitted, and a change that a
  * watch repeats from before its position is ignored (docs/decisions/0011).
  */
-export type { Bridge } from "./bridge.ts";
+export { type Bridge, openBridge } from "./bridge.ts";
 export { followSettings } from "./follow-settings.ts";
 export { type Hooks, openHooks } from "./hooks/open-hooks.ts";
 export { type Follower, followsOf } from "./mapping/follows-of.ts";

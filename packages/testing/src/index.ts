@@ -29,7 +29,7 @@ export { MissingPermissionError } from "./rights.ts";
 export { testReconcile } from "./test-reconcile.ts";
 export { testCluster, type TestCluster } from "./test-cluster.ts";
 export { sharedServer, successiveSandboxes } from "./test-server.ts";
-export type { Manifest, User } from "./kubectl/user.ts";
+export { type Manifest, openUser, type User } from "./kubectl/user.ts";
 export { faultScenario, type OutsideWorld, type Scenario, type ScenarioStep } from "./faults/scenario.ts";
 export { type FaultCounts, reportFaults } from "./faults/report-faults.ts";
 export { type FaultReport, type PlanResult, testFaults } from "./faults/test-faults.ts";

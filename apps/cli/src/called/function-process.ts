@@ -1,7 +1,7 @@
+import { freePort } from "@drover/local-servers";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -80,15 +80,6 @@ export async function runFunctionProcess(
   };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 /** Resolves when connections to a port are accepted, or no longer. */
 async function portIs(
   wanted: "taken" | "free",
@@ -109,8 +100,8 @@ async function portIs(
   }
 }
 
-/** @param port on 127.0.0.1 */
-const acceptsConnections = (port: number): Promise<boolean> =>
+/** True if a process listens on a port of 127.0.0.1. */
+export const acceptsConnections = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false));

@@ -6,3 +6,6 @@ import { fileURLToPath } from "node:url";
  */
 export const repositoryPath = (path: string): string =>
   fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
+
+/** The module that runs the `drover` command in a process of its own. */
+export const commandModule = repositoryPath("apps/cli/bin/drover.mjs");

@@ -9,7 +9,9 @@ export const notesConfig = () => readSettings(functionSettings, process.env);
  */
 export function plainEnvironment(): Readonly<Record<string, string | undefined>> {
   const { PATH = "", ...others } = process.env;
-  const own = Object.entries(others).filter(([name]) => !/^(VITEST|DROVER_|npm_|NODE_ENV$|TEST$)/.test(name));
+  const own = Object.entries(others).filter(
+    ([name]) => !/^(VITEST|DROVER_|LOCAL_|npm_|NODE_ENV$|TEST$)/.test(name),
+  );
   const folders = PATH.split(delimiter).filter((folder) => !folder.includes("node_modules"));
   return { ...Object.fromEntries(own), PATH: folders.join(delimiter) };
 }

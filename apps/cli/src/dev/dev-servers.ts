@@ -1,0 +1,99 @@
+import type { Log } from "@drover/controller";
+import { type KubeClient, connect } from "@drover/kube";
+import { findRedisOnPath, startRedis } from "@drover/local-servers";
+import { connectRedis, disconnectRedis, type RedisConnection } from "@drover/queue";
+import { startSandbox } from "@drover/sandbox";
+import { openUser, type User } from "@drover/testing";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CommandError } from "../command-error.ts";
+import { redisCa } from "../redis-option.ts";
+
+/** The servers of a session. */
+export interface DevServers {
+  readonly url: string;
+  /** The path of the kubeconfig. */
+  readonly kubeconfig: string;
+  readonly client: KubeClient;
+  /** Acts as kubectl does. */
+  readonly user: User;
+  readonly redis: RedisConnection;
+  readonly redisUrl: string;
+  /** For a person: never a given URL, which may have a password. */
+  readonly redisName: string;
+}
+
+export interface DevServersOptions {
+  /** The session's temporary folder. */
+  readonly folder: string;
+  /** Of the API server; 0 takes a free one. */
+  readonly port: number;
+  /** The URL of a given Redis. Default: one of the session's own. */
+  readonly redis: string | undefined;
+  readonly log: Log;
+  readonly stop: AbortController;
+}
+
+/**
+ * Starts an API server in this process, and a Redis unless one is given. All listen on 127.0.0.1 only, and end with this
+ * process.
+ *
+ * @param opened gets what must be closed.
+ * @throws CommandError if the port is taken, or there is no Redis.
+ */
+export async function startDevServers(
+  { folder, port, redis: given, log, stop }: DevServersOptions,
+  opened: AsyncDisposableStack,
+): Promise<DevServers> {
+  const sandbox = opened.adopt(await startSandbox({ port }).catch(explainPort(port)), (it) => it.close());
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, sandbox.kubeconfig(), { mode: 0o600 });
+  const client = opened.adopt(
+    await connect({ kubeconfig, userAgent: "drover-dev", fieldManager: "drover-dev" }),
+    (it) => it.close(),
+  );
+  const own = given === undefined ? await startOwnRedis(folder, stop, opened) : undefined;
+  const redisUrl = given ?? own?.url ?? "";
+  const ca = await redisCa(redisUrl);
+  const redis = opened.adopt(
+    await connectRedis({
+      url: redisUrl,
+      clientName: "drover-dev",
+      log,
+      connectTimeout: 5_000,
+      signal: stop.signal,
+      ...(ca !== undefined && { ca }),
+    }),
+    disconnectRedis,
+  );
+  const user = openUser(client, { server: sandbox.url, token: sandbox.token });
+  const redisName = own === undefined ? "the one of --redis" : `${own.url} (${own.description})`;
+  return { url: sandbox.url, kubeconfig, client, user, redis, redisUrl, redisName };
+}
+
+const explainPort = (port: number) => (cause: unknown) => {
+  const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+  if (!isTaken) throw cause;
+  throw new CommandError(`Port ${port} of 127.0.0.1 is taken. Choose another one, or leave --port out.`, {
+    cause,
+  });
+};
+
+async function startOwnRedis(folder: string, stop: AbortController, opened: AsyncDisposableStack) {
+  const executable = await findRedisOnPath();
+  if (!("command" in executable))
+    throw new CommandError(
+      `There is no Redis to start: ${executable.join("; ")}. Install Valkey or Redis 7.0 or newer (Debian 12, Ubuntu ` +
+        "24.04: apt install redis-server; macOS: brew install valkey), or give the URL of one: --redis redis://127.0.0.1:6379",
+    );
+  const { signal } = stop;
+  const redis = await startRedis({ persistence: true, dir: join(folder, "redis"), executable, signal });
+  let isStopping = false;
+  void redis.exited.then(() => {
+    if (!isStopping) stop.abort(new CommandError("Redis ended by itself, and all queued work with it."));
+  });
+  return opened.adopt(redis, async (it) => {
+    isStopping = true;
+    await it.stop();
+  });
+}

@@ -1,0 +1,31 @@
+import type { WorkQueue } from "@drover/queue";
+import { tryParseObjectKey } from "@drover/controller";
+import { shortDuration } from "../short-duration.ts";
+
+/** When a key runs next, by the queue. Empty if the queue does not answer. */
+export async function nextRunOf(queue: WorkQueue, text: string): Promise<string> {
+  const key = tryParseObjectKey(text);
+  if (key === undefined) return "";
+  try {
+    const [{ key: report }, { now }] = await Promise.all([queue.inspect(key), queue.notRunSince([], 0)]);
+    switch (report.state) {
+      case "waits": {
+        const words = report.why === "backoff" ? "next attempt in" : "next run in";
+        return `${words} ${shortDuration(report.at - now)}`;
+      }
+      case "parked":
+        return "no further attempt until it changes";
+      case "idle":
+      case "unknown":
+        return "no further run until it changes";
+      case "paused":
+        return "it is paused";
+      case "leased":
+      case "ready":
+      case "dispatched":
+        return "next run at once";
+    }
+  } catch {
+    return "";
+  }
+}
