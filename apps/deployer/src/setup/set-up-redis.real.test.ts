@@ -130,7 +130,7 @@ async function mount(): Promise<void> {
     writeFileSync(file(`${namespace}/${key}`), there[name]?.text(key) ?? "");
   }
 }
-async function startServer(): Promise<void> {
+async function startServer(...more: readonly string[]): Promise<void> {
   const { command } = await findRedis7();
   const at = (name: string): string => file(`${namespace}/${name}`);
   server = await spawnTied({
@@ -139,7 +139,7 @@ async function startServer(): Promise<void> {
     args: [
       ...["--port", "0", "--tls-port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
       ...["--maxmemory-policy", "noeviction", "--tls-auth-clients", "no", "--aclfile", at("users.acl")],
-      ...["--tls-cert-file", at("tls.crt"), "--tls-key-file", at("tls.key")],
+      ...["--tls-cert-file", at("tls.crt"), "--tls-key-file", at("tls.key"), ...more],
     ],
     logFile: file(`${namespace}.log`),
   });
@@ -183,6 +183,23 @@ async function openssl(args: readonly string[], ca: string, certificate: string)
   return (await run("openssl", [...args, "-CAfile", file("verify-ca.crt"), file("verify.crt")])).stdout;
 }
 const all = ["admin", "bridge", "deployer", "gateway"] as const;
+
+it("with these users, what scripts have written is there after a restart", async () => {
+  await setUpRedis(setup());
+  await mount();
+  const persistent = ["--appendonly", "yes", "--appendfsync", "always", "--appenddirname", namespace];
+  await startServer(...persistent);
+  const password = await passwordOf("admin");
+  const script = `EVAL "redis.call('SET', 'a', 'of a script') redis.call('SET', 'b', 'too')" 0`;
+  await ask("admin", password, script, "SET c alone");
+  await server?.stop();
+  await startServer(...persistent);
+  expect(await ask("admin", password, "MGET a b c")).toContain(
+    "*3\r\n$11\r\nof a script\r\n$3\r\ntoo\r\n$5\r\nalone\r\n",
+  );
+  expect(await session(["PING"], await textOf("redis-ca", "ca.crt"))).toContain("-NOAUTH");
+  expect(await ask("default", "", "PING")).toMatch(/-WRONGPASS|-ERR|-NOAUTH/);
+});
 
 it("makes what Redis, bridge, deployer and gateway mount; Redis then has these users and no other", async () => {
   await install();
