@@ -15,7 +15,7 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { AuthorEpoch } from "@drover/runtime";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -123,7 +123,14 @@ describe("of a folder", () => {
     wait = 0,
     namespace,
     crdWithin = 60_000,
-  }: { author?: TestAuthor; wait?: number; namespace?: string; crdWithin?: number } = {}) {
+    push,
+  }: {
+    author?: TestAuthor;
+    wait?: number;
+    namespace?: string;
+    crdWithin?: number;
+    push?: () => Promise<string>;
+  } = {}) {
     const review: KubeClient["review"] = (kind, spec) => {
       if (kind === builtin.selfSubjectReview) return Promise.resolve({ userInfo: author });
       const { resourceAttributes } = spec as { readonly resourceAttributes: Access };
@@ -137,6 +144,7 @@ describe("of a folder", () => {
       wait,
       droverNamespace: "drover",
       crdWithin,
+      push,
       print,
     });
   }
@@ -185,6 +193,22 @@ describe("of a folder", () => {
     heal();
     expect(writes).toEqual([]);
     expect(printed.slice(-5).map((line) => /: (\w+)/.exec(line)?.[1])).toEqual(Array(5).fill("unchanged"));
+  });
+
+  it("the image that was pushed takes the place of the manifest's, and nothing is pushed before the checks", async () => {
+    const image = "registry.example.com/first:1@sha256:0";
+    let pushed = 0;
+    const push = () => Promise.resolve(`${image}${pushed++}`);
+    await expect(deployed({ push })).rejects.toThrow(/--push needs one function, with a container, in /);
+    for (const name of Object.keys(files)) rmSync(join(manifests, name));
+    write({ "a.yaml": [first, crdOf("Cup")] });
+    const weak = { username: "ada", groups: [], mayNot: ["serviceaccounts", "pods"] };
+    await expect(deployed({ push, author: weak, namespace: "milk" })).rejects.toThrow(/do not have:\n  - create pods in/);
+    expect([pushed, await now("first", "milk")]).toEqual([0, undefined]);
+    await deployed({ push });
+    expect(await now("first", "tea")).toMatchObject({ spec: { container: { image: `${image}0` } } });
+    await deployed({ push });
+    expect(await now("first", "tea")).toMatchObject({ spec: { container: { image: `${image}1` } } });
   });
 
   it("what was left out since is gone, what is new is there, and what others added stays", async () => {

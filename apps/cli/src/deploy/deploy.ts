@@ -25,6 +25,8 @@ export interface DeployOptions {
   readonly droverNamespace: string;
   /** How long a CRD may take to be served. Default: a minute. */
   readonly crdWithin?: Milliseconds;
+  /** Makes the image of the function, and returns its name. Default: the manifest names an image that is there. */
+  readonly push?: (() => Promise<string>) | undefined;
   readonly print: (line: string) => void;
 }
 
@@ -35,10 +37,11 @@ const ref = refOf(ReconcileFunction);
  * has checked that the user may deploy all of them. Idempotent.
  */
 export async function deploy(cluster: SelectedCluster, options: DeployOptions): Promise<void> {
-  const { folder, namespace, wait, crdWithin = 60_000, print } = options;
+  const { folder, namespace, wait, crdWithin = 60_000, push, print } = options;
   const { client } = cluster;
   const { crds, functions } = readManifests(folder);
   const placed = functions.map((one) => placedIn(one, namespace, cluster.namespace));
+  if (push !== undefined) rejectSeveral(folder, functions);
   await rejectUninstalled(client, placed);
   const asker = await currentUser(client);
   if (asker === undefined)
@@ -50,11 +53,13 @@ export async function deploy(cluster: SelectedCluster, options: DeployOptions): 
   }
   const isCalled = functions.some(({ spec }) => spec.delivery === "webhook");
   for (const line of await problemsOf(client, { namespace: options.droverNamespace, isCalled })) print(line);
+  const image = await push?.();
+  if (image !== undefined) print(`Image ${image}: pushed`);
   for (const crd of crds) {
     print(`CRD ${crd.metadata.name}: ${await applyCrd(client, crd, crdWithin)}, and served`);
   }
   for (const one of placed) {
-    const did = await applyFunction(client, one, asker);
+    const did = await applyFunction(client, withImage(one, image), asker);
     print(`ReconcileFunction ${keyOf(one)}: ${did}`);
   }
   if (wait === 0) return;
@@ -87,6 +92,20 @@ async function applyCrd(client: KubeClient, crd: NewObject, crdWithin: Milliseco
     );
   });
   return did;
+}
+
+/** A folder has one Dockerfile. */
+function rejectSeveral(folder: string, functions: readonly FunctionManifest[]): void {
+  if (functions.length === 1 && functions[0]?.spec.container !== undefined) return;
+  throw new CommandError(
+    `--push needs one function, with a container, in ${folder}. Build the images yourself, and leave --push out.`,
+  );
+}
+
+function withImage(manifest: PlacedManifest, image: string | undefined): PlacedManifest {
+  const { container, ...spec } = manifest.spec;
+  if (image === undefined || container === undefined) return manifest;
+  return { ...manifest, spec: { ...spec, container: { ...container, image } } };
 }
 
 type PlacedManifest = FunctionManifest & { readonly metadata: { readonly namespace: string } };
