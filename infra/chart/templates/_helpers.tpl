@@ -1,7 +1,9 @@
-{{- /* The image of a part: (list $ "bridge"). */}}
+{{- /* The image of a part: (list $ "bridge"). One without a tag is of the chart's version. */}}
 {{- define "drover.image" -}}
 {{- $images := (index . 0).Values.images -}}
-{{- with $images.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ index $images (index . 1) }}
+{{- $image := index $images (index . 1) -}}
+{{- with $images.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image }}
+{{- if not (regexMatch "[:@][^/]*$" $image) }}:{{ (index . 0).Chart.AppVersion }}{{ end }}
 {{- end }}
 
 {{- /* What the Pods of all parts have, and of Valkey: (list $ "bridge"). */}}
