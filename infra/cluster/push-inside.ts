@@ -1,6 +1,6 @@
 /** The part of `push-images.ts` that runs in the cluster's namespaces, where mounts affect no other process. */
 import { resolve } from "node:path";
-import { baseImage, buildBase, buildS3, buildValkey } from "../compose/local-images.ts";
+import { baseImage, buildBase, buildRedis7, buildS3, buildValkey } from "../compose/local-images.ts";
 import { configureContainers } from "../compose/namespace.ts";
 import { run } from "../compose/run.ts";
 import { pushOptions, type WantedImage } from "./wanted-image.ts";
@@ -31,6 +31,8 @@ async function build(wanted: WantedImage): Promise<string> {
       return base;
     case "valkey":
       return buildValkey(options, base);
+    case "redis-7":
+      return buildRedis7(options, base);
     case "s3":
       return buildS3(options);
     default:

@@ -9,7 +9,7 @@ const named = z.object({
 const ofProcess = named.extend({
   /**
    * Its content: a process that `infra/bundle.ts` knows, or one that `entry` starts; `node`, which is Node alone;
-   * `valkey`; or `s3`, an S3 server that listens on port 5000.
+   * `valkey`; `redis-7`, which has TLS, in its place; or `s3`, an S3 server that listens on port 5000.
    */
   of: z.string(),
   /** For a process of a test: the file that starts it, relative to the root of the checkout. */
@@ -23,7 +23,7 @@ export const wantedImage = z.union([ofProcess, ofFolder]);
 export type WantedImage = z.output<typeof wantedImage>;
 
 /** Images that hold no process of ours. */
-export const partNames: ReadonlySet<string> = new Set(["node", "valkey", "s3"]);
+export const partNames: ReadonlySet<string> = new Set(["node", "valkey", "redis-7", "s3"]);
 
 /** The argument of push-inside.ts, as JSON. */
 export const pushOptions = z.object({

@@ -3,7 +3,8 @@
  * stand in for the public ones and have the same programs on their path; everything that Drover itself ships is built
  * by the same Dockerfile and the same docker-compose.yml as anywhere else.
  */
-import { ensurePythonTool, findRedis, moto } from "@drover/local-servers";
+import { ensurePythonTool, findRedis, findRedis7, moto } from "@drover/local-servers";
+import { globSync } from "node:fs";
 import { cp, mkdir, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
@@ -43,15 +44,41 @@ export async function buildBase(options: BuildOptions): Promise<string> {
   });
 }
 
+/** The image of Valkey. The one from the Python wheel has no TLS. */
 export async function buildValkey(options: BuildOptions, base: string): Promise<string> {
-  const file = `FROM ${base}\nCOPY root /\nCOPY --chown=999:999 data /data\nENV PATH=/${bin}\nWORKDIR /data\nCMD ["valkey-server"]\n`;
   const { command, description } = await findRedis();
   console.log(`Valkey: ${description}`);
-  return buildImage(options, "drover-local/valkey", file, async (root) => {
-    const program = command.includes("/") ? command : (await run(["which", command])).trim();
+  const program = command.includes("/") ? command : (await run(["which", command])).trim();
+  return buildRedisServer(options, "drover-local/valkey", { base, program });
+}
+
+/** The same, with a Redis 7 in Valkey's place: it has TLS. */
+export async function buildRedis7(options: BuildOptions, base: string): Promise<string> {
+  const { command, description } = await findRedis7();
+  console.log(`Redis: ${description}`);
+  const name = "drover-local/redis-7";
+  if (!command.includes("/")) {
+    return buildRedisServer(options, name, { base, program: (await run(["which", command])).trim() });
+  }
+  // A Debian package that is unpacked in this folder, with the libraries that the system lacks.
+  const usr = join(dirname(command), "usr");
+  const program = join(usr, "bin/redis-server");
+  return buildRedisServer(options, name, { base, program, libraries: globSync(join(usr, "lib/*"))[0] });
+}
+
+async function buildRedisServer(
+  options: BuildOptions,
+  name: string,
+  from: { readonly base: string; readonly program: string; readonly libraries?: string | undefined },
+): Promise<string> {
+  const { base, program, libraries } = from;
+  const file =
+    `FROM ${base}\nCOPY root /\nCOPY --chown=999:999 data /data\n` +
+    `ENV PATH=/${bin} LD_LIBRARY_PATH=/usr/local/lib\nWORKDIR /data\nCMD ["valkey-server"]\n`;
+  return buildImage(options, name, file, async (root) => {
     await copyFile(await realpath(program), join(root, bin, "valkey-server"));
     await copyFile(resolve(import.meta.dirname, "valkey-cli.cjs"), join(root, bin, "valkey-cli"));
-    await copyLibraries([program], root);
+    await copyLibraries([program], root, libraries);
     await mkdir(join(root, "../data"));
   });
 }
@@ -65,6 +92,7 @@ const leftOut = /^(site-packages|dist-packages|test|idlelib|tkinter|ensurepip|li
 /** Fetches what these images are made of, so that they can be built where there is no way out. */
 export async function fetchFor(images: readonly string[]): Promise<void> {
   if (images.includes("valkey")) await findRedis();
+  if (images.includes("redis-7")) await findRedis7();
   if (images.includes("s3")) await ensurePythonTool(moto);
 }
 
@@ -105,12 +133,17 @@ async function buildImage(
   return `localhost/${name}`;
 }
 
-/** Copies the shared libraries of programs (and of libraries) to where the programs look for them. */
-async function copyLibraries(programs: readonly string[], root: string): Promise<void> {
-  const listed = await run(["ldd", ...programs]);
+/**
+ * Copies the shared libraries of programs (and of libraries) to where the programs look for them.
+ * @param folder of libraries that the system does not have: these go to `/usr/local/lib`.
+ */
+async function copyLibraries(programs: readonly string[], root: string, folder = ""): Promise<void> {
+  const listed = await run(["ldd", ...programs], { env: { LD_LIBRARY_PATH: folder } });
   const libraries = new Set([...listed.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path]) => path ?? ""));
   for (const library of libraries) {
-    if (!library.startsWith(root)) await copyFile(await realpath(library), join(root, library));
+    const isAdded = folder !== "" && library.startsWith(folder);
+    const target = isAdded ? join("usr/local/lib", basename(library)) : library;
+    if (!library.startsWith(root)) await copyFile(await realpath(library), join(root, target));
   }
 }
 

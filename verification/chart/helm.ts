@@ -23,6 +23,8 @@ export const manifestsIn = (text: string): readonly RenderedManifest[] =>
   });
 
 export interface Helm {
+  /** The program. */
+  readonly command: string;
   /** Runs a command. Rejects with its errors. */
   run(...args: readonly string[]): Promise<string>;
   /** What `helm template` prints. */
@@ -40,6 +42,7 @@ export async function openHelm(folder: string, kubeconfig = "/dev/null"): Promis
   const run = async (...args: readonly string[]): Promise<string> =>
     (await promisify(execFile)(command, args, { env, maxBuffer: 2 ** 26 })).stdout;
   return {
+    command,
     run,
     template: (values, ...args) =>
       run("template", "drover", chart, "--namespace=drover", `--set-json=${setJson(values)}`, ...args),

@@ -1,89 +1,44 @@
-import { silentLog } from "@drover/controller";
-import { connect, type KubeClient } from "@drover/kube";
-import { findRedis7 } from "@drover/local-servers";
-import { type LocalNode, startNode } from "@drover/process-kubelet";
-import { type FakeNodeCluster, ownersAreChecked, startClusterWithFakeNodes } from "@drover/real-cluster";
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { folderOfFile } from "../../packages/testing/src/folder.fixture.ts";
 import { root } from "../harness/repository-files.ts";
-import { compiled } from "../harness/start-process.ts";
-import { chart, type Helm, openHelm, setJson } from "./helm.ts";
+import { askRedis } from "./ask-redis.ts";
+import { chart, type Helm, setJson } from "./helm.ts";
+import { type ProcessCluster, processValues, redisAddress, startProcessCluster } from "./process-cluster.ts";
 
 // A real API server with all its controllers, and a node that runs the containers as processes: the parts of Drover, and a
 // Redis 7 in place of Valkey. Each part has the permissions of its account. kubectl and openssl judge.
 const folder = folderOfFile();
 const run = promisify(execFile);
-const services = "127.77.0.0/16";
-const address = "127.77.0.20";
 const parts = ["bridge", "deployer", "gateway"] as const;
-/** The node has no DNS, and no volumes that last. */
-const values = {
-  redis: { url: `rediss://${address}:6379` },
-  valkey: { clusterIP: address, storage: { persistent: false } },
-};
-
-let cluster: FakeNodeCluster;
-let client: KubeClient;
-let node: LocalNode;
+let processes: ProcessCluster;
 let helm: Helm;
-const kubectl = async (...args: readonly string[]): Promise<string> =>
-  (await run(cluster.kubectl, args, { maxBuffer: 2 ** 26 })).stdout;
+const kubectl = (...args: readonly string[]): Promise<string> => processes.kubectl(...args);
 const inDrover = (...args: readonly string[]): Promise<string> => kubectl("--namespace=drover", ...args);
 const install = (command: "install" | "upgrade", more: object = {}): Promise<string> =>
   helm.run(
     ...[command, "drover", chart, "--namespace=drover"],
     ...(command === "install" ? ["--create-namespace"] : []),
-    `--set-json=${setJson({ ...values, ...more })}`,
+    `--set-json=${setJson({ ...processValues, ...more })}`,
   );
 
 beforeAll(async () => {
-  // Its node has no tokens to mount.
-  const apiServerArgs = [
-    `--service-cluster-ip-range=${services}`,
-    "--disable-admission-plugins=ServiceAccount",
-    ownersAreChecked,
-  ];
-  // The node has no heartbeats either, and its Pods would be marked as not ready for that.
-  const controllers = ["*", "-node-lifecycle-controller"];
-  cluster = await startClusterWithFakeNodes({ nodes: 0, controllers, apiServerArgs });
-  helm = await openHelm(folder, cluster.kubeconfig);
-  client = await connect({ kubeconfig: cluster.kubeconfig, userAgent: "test", log: silentLog });
-  const { command } = await findRedis7();
-  const images = await Promise.all(
-    parts.map(async (part) => [`drover/${part}:0.1.0`, await imageOf(part)] as const),
+  processes = await startProcessCluster(folder, async (kubeconfigOf) =>
+    Object.fromEntries(
+      await Promise.all(
+        parts.map(async (part) => {
+          const command = [process.execPath, join(root, `apps/${part}/src/main.ts`)];
+          const env = { DROVER_KUBECONFIG: await kubeconfigOf("drover", part) };
+          return [`drover/${part}:0.1.0`, { command, env }] as const;
+        }),
+      ),
+    ),
   );
-  const valkey =
-    "valkey/valkey:9.1.0@sha256:8e8d64b405ce18f41b8e5ee20aa4687a8ed0022d1298f2ce31cdcf3a76e09411";
-  node = await startNode({
-    client,
-    name: "local",
-    images: {
-      ...Object.fromEntries(images),
-      // Its arguments begin with the name of the program.
-      [valkey]: { command: ["sh", "-c", `shift; exec ${command} "$@"`, "sh"] },
-    },
-    folder: join(folder, "pods"),
-    env: { ...compiled, PATH: process.env["PATH"] ?? "" },
-  });
+  ({ helm } = processes);
 }, 600_000);
-afterAll(async () => {
-  await node.stop();
-  await client.close();
-  await cluster.stop();
-});
-
-async function imageOf(part: string) {
-  const groups = ["system:serviceaccounts", "system:serviceaccounts:drover"];
-  const kubeconfig = await cluster.kubeconfigFor({ user: `system:serviceaccount:drover:${part}`, groups });
-  return {
-    command: [process.execPath, join(root, `apps/${part}/src/main.ts`)],
-    env: { DROVER_KUBECONFIG: kubeconfig },
-  };
-}
+afterAll(() => processes.stop());
 
 const ready = async (): Promise<void> => {
   const wait = ["rollout", "status", "--timeout=180s"];
@@ -97,16 +52,10 @@ const secret = async (name: string, key: string): Promise<string> => {
   const path = `jsonpath={.data.${key.replace(".", "\\.")}}`;
   return Buffer.from(await inDrover("get", "secret", name, "-o", path), "base64").toString();
 };
-/** Asks the server over a connection of openssl, which checks its certificate. */
 async function ask(user: string, password: string, ...lines: readonly string[]): Promise<string> {
-  const ca = join(folder, "ca.crt");
-  writeFileSync(ca, await inDrover("get", "configmap", "redis-ca", "-o", "jsonpath={.data.ca\\.crt}"));
-  const child = run("openssl", [
-    ...["s_client", "-connect", `${address}:6379`, "-CAfile", ca, "-x509_strict", "-verify_return_error"],
-    ...["-verify_ip", address, "-ign_eof"],
-  ]);
-  child.child.stdin?.end(`${[`AUTH ${user} ${password}`, ...lines, "QUIT"].join("\r\n")}\r\n`);
-  return (await child).stdout;
+  const ca = await inDrover("get", "configmap", "redis-ca", "-o", "jsonpath={.data.ca\\.crt}");
+  const redis = { address: `${redisAddress}:6379`, named: ["-verify_ip", redisAddress] as const, ca };
+  return askRedis(redis, folder, `AUTH ${user} ${password}`, ...lines);
 }
 const asAdmin = async (...lines: readonly string[]): Promise<string> =>
   ask("admin", await secret("admin-redis", "password"), ...lines);
@@ -175,7 +124,7 @@ it("after an uninstallation the kinds, their objects and the secrets stay, and t
     metadata,
     spec: { for: { group: "batch", version: "v1", kind: "Job", plural: "jobs", scope: "Namespaced" } },
   };
-  const applying = run(cluster.kubectl, ["apply", "-f", "-"]);
+  const applying = run(processes.cluster.kubectl, ["apply", "-f", "-"]);
   applying.child.stdin?.end(JSON.stringify(ofUser));
   await applying;
   const uid = () => kubectl("get", "reconcilefunction", metadata.name, "-o", "jsonpath={.metadata.uid}");

@@ -16,8 +16,9 @@ export interface Ended {
  * command that reads a file of the repository therefore fails.
  *
  * @param registry the URL of npm's registry.
+ * @param more variables.
  */
-export async function openEmptyMachine(registry: string) {
+export async function openEmptyMachine(registry: string, more: Readonly<Record<string, string>> = {}) {
   // A path with a space, as users have.
   const path = mkdtempSync(join(tmpdir(), "drover install "));
   for (const folder of ["bin", "home", "projects"]) mkdirSync(join(path, folder));
@@ -34,6 +35,7 @@ export async function openEmptyMachine(registry: string) {
     npm_config_update_notifier: "false",
     npm_config_fetch_retries: "0",
     CI: "true",
+    ...more,
   };
   const asRoot = process.getuid?.() === 0 ? [] : ["--map-root-user"];
   const hidden = [...asRoot, "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', root];

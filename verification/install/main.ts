@@ -7,36 +7,27 @@
  * repository nor npm's cache (`empty-machine.ts`), does what docs/writing-a-function.md says: installs the package, makes a
  * function, tests it, builds it and starts it. Needs Linux, and npm's registry for the packages of others.
  */
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { z } from "zod";
-import { buildPackage } from "../../infra/build-package.ts";
 import { root } from "../harness/repository-files.ts";
 import { openEmptyMachine } from "./empty-machine.ts";
 import { findProblems, namesOf } from "./judge-package.ts";
+import { npm, packPackage } from "./pack-package.ts";
 import { startRegistry } from "./registry.ts";
 import { step } from "./step.ts";
 import { usePackage } from "./use-package.ts";
 
 const begun = performance.now();
-const built = z.looseObject({
-  name: z.string(),
-  version: z.string(),
-  exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string(), default: z.string() })])),
-});
 const sources = z.object({ exports: z.record(z.string(), z.string()) });
-const manifestIn = <T>(folder: string, schema: z.ZodType<T>): T =>
-  schema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
 
-const folder = await step("build the package", () => buildPackage());
-const manifest = manifestIn(folder, built);
+const { folder, manifest, tarball } = await step("build and pack the package", () => packPackage());
 const names = await step("compare its exports with the sources", () => {
   const source = join(root, "packages/drover");
-  const entries = Object.entries(manifestIn(source, sources).exports).filter(([, file]) =>
-    file.endsWith(".ts"),
-  );
+  const entries = Object.entries(
+    sources.parse(JSON.parse(readFileSync(join(source, "package.json"), "utf8"))).exports,
+  ).filter(([, file]) => file.endsWith(".ts"));
   const declared = Object.entries(manifest.exports).flatMap(([subpath, file]) =>
     typeof file === "string" ? [] : [[subpath, file.types] as const],
   );
@@ -44,11 +35,6 @@ const names = await step("compare its exports with the sources", () => {
   assert.deepEqual(namesOf(folder, Object.fromEntries(declared)), expected);
   return expected;
 });
-const packs = join(root, "dist");
-const [{ filename }] = z
-  .tuple([z.object({ filename: z.string() })])
-  .parse(JSON.parse(npm("pack", folder, "--json", `--pack-destination=${packs}`)));
-const tarball = join(packs, filename);
 await step("publint, arethetypeswrong", async () => assert.deepEqual(await findProblems(tarball), []));
 
 const registry = await startRegistry({ manifest, tarball }, npm("config", "get", "registry").trim());
@@ -62,7 +48,3 @@ try {
 console.log(
   `Installed, made, tested, built and started in ${((performance.now() - begun) / 1_000).toFixed(0)} s.`,
 );
-
-function npm(...words: readonly string[]): string {
-  return execFileSync("npm", words, { cwd: root, stdio: ["ignore", "pipe", "inherit"] }).toString();
-}

@@ -1,0 +1,33 @@
+import { baseImage } from "../../infra/compose/local-images.ts";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { PodCluster } from "./pod-cluster.ts";
+
+/**
+ * Writes a program that builds and pushes images as `docker` does: buildah in the cluster's namespaces, on a base of this machine's
+ * Node. Whatever the registry of a name, the image is pushed to that of the cluster.
+ *
+ * It does `build --tag NAME .`, `push NAME` and `image inspect --format FORMAT NAME`, which prints the digest of the push.
+ */
+export function writeDockerStandIn(file: string, { pid, dir, registry }: PodCluster): void {
+  const images = join(dir, "images");
+  const env = [
+    `CONTAINERS_STORAGE_CONF=${join(images, "storage.conf")}`,
+    `CONTAINERS_CONF=${join(images, "containers.conf")}`,
+    ...["BUILDAH_ISOLATION=chroot", "BUILDAH_FORMAT=docker"],
+  ];
+  const script = `#!/bin/sh
+set -eu
+buildah() { nsenter --target ${pid} --mount --net --pid -- env ${env.join(" ")} buildah "$@"; }
+digest="$HOME/pushed-digest"
+case "$1 $2" in
+"build --tag") buildah bud --quiet --build-arg "BASE=${baseImage}" --tag "$3" "$(realpath "$4")" ;;
+"push "*)
+  buildah push --quiet --disable-compression --tls-verify=false --digestfile "$digest" "$2" "docker://${registry}/\${2#*/}" ;;
+"image inspect") printf '["%s@%s"]\\n' "\${5%:*}" "$(cat "$digest")" ;;
+*) echo "not a command of this stand-in: $*" >&2; exit 2 ;;
+esac
+`;
+  writeFileSync(file, script);
+  chmodSync(file, 0o755);
+}
