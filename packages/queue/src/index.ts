@@ -77,6 +77,7 @@ export { connectRedis, disconnectRedis } from "./redis/redis-connection.ts";
 export { type RedisConnection } from "./redis/redis-servers.ts";
 export { reloadCertificate } from "./redis/reload-certificate.ts";
 export { checkServer, UnfitRedisError } from "./redis/check-server.ts";
+export { dataVersions } from "./redis/data-versions.ts";
 export { serverIds } from "./redis/redis-servers.ts";
 export { type RedisRole, redisUserRules, type RedisUserOptions } from "./redis/users/redis-users.ts";
 export { type RedisUserAdmin, redisUserAdmin } from "./redis/users/redis-user-admin.ts";

@@ -1,14 +1,17 @@
 import { objectMetadataFields } from "@drover/controller";
 import { z } from "zod";
 
+/** The version of the contract: of calls, answers and completions. */
+export const contractVersion = "v2";
+
 /**
  * The types of calls: reconcile an object, undo what was done for it before it is deleted, or declare the children that
  * should exist for it.
  */
 export const callTypes = [
-  "dev.drover.reconcile.v2",
-  "dev.drover.finalize.v2",
-  "dev.drover.compose.v2",
+  `dev.drover.reconcile.${contractVersion}`,
+  `dev.drover.finalize.${contractVersion}`,
+  `dev.drover.compose.${contractVersion}`,
 ] as const;
 export type CallType = (typeof callTypes)[number];
 

@@ -14,7 +14,14 @@
  * - `call-history.ts` is a function's memory of calls: none runs twice, and none runs after a newer one.
  */
 export { maxMessageLength, resultSchema, type Result, type Answer } from "./answer.ts";
-export { eventHeaders, type CallType, type Audience, callSchema, type Call } from "./call.ts";
+export {
+  contractVersion,
+  eventHeaders,
+  type CallType,
+  type Audience,
+  callSchema,
+  type Call,
+} from "./call.ts";
 export { callHistory, type CallHistory } from "./call-history.ts";
 export { type SentAnswer } from "./sent-answer.ts";
 export * from "./completion.ts";
