@@ -105,6 +105,13 @@ it("images come from the registry that is given, all of them", async () => {
   ).toEqual([]);
 });
 
+it("an image without a tag has the version of the chart, also from a registry with a port", async () => {
+  const images = { bridge: "localhost:5000/bridge", deployer: "d@sha256:0", gateway: "localhost:5000/g:7" };
+  const text = await helm.template({ images }, "--version=0.1.0");
+  for (const image of ["localhost:5000/bridge:0.1.0", "d@sha256:0", "localhost:5000/g:7"])
+    expect(text).toMatch(new RegExp(`image: ${image}$`, "m"));
+});
+
 describe("values that cannot be used are refused:", () => {
   it.each<[string, object, RegExp]>([
     ["no Redis at all", { valkey: { enabled: false } }, /give the address of your Redis in redis\.url/],
