@@ -27,6 +27,7 @@ const SUITES = {
   "hostile function": ["hostile", "--minutes", "10"],
   "hostile function, shared": ["hostile", "--minutes", "10", "--shared"],
   scaling: ["soak:scaling", "--cycles", "50"],
+  versions: ["versions", "--orders", "20"],
   conformance: ["conformance", "--sequences", "20000"],
   workloads: ["workloads", "--sequences", "300"],
   "children's faults": ["faults:composed", "--plans", "10000"],

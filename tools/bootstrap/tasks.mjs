@@ -48,6 +48,7 @@ export const tasks = {
   "chaos:bridge": withPython("verification/bridge-chaos/main.ts", clocksApart),
   "soak:bridges": withPython("verification/several-bridges/main.ts", clocksApart),
   "soak:scaling": withPython("verification/scaling/main.ts", clocksApart),
+  versions: withoutPython("verification/upgrades/main.ts", clocksApart),
   "faults:real": withPython("verification/planted-bugs/main.ts", clocksApart),
   "faults:functions": withPython("verification/function-faults/main.ts"),
   "faults:composed": withPython("verification/composed-faults/main.ts"),
