@@ -41,8 +41,7 @@ export const functionName = (delivery: Delivery): string => notesController(deli
 
 /** The ReconcileFunction of a kind. */
 export function notesFunction(delivery: Delivery, image: string, recorder: string) {
-  const { group } = kinds[delivery];
-  const { plural } = kinds[delivery];
+  const { group, plural } = kinds[delivery];
   const manifest = reconcileFunctionOf(notesController(delivery, recorder), {
     container: { image, env: [{ name: "DROVER_RECORDER", value: recorder }] },
     scaling: { min: 1, max: 2 },

@@ -143,7 +143,6 @@ const report = (): Report => ({
   ),
   runs: { pulled: runs.pulled.count, called: runs.called.count },
   longestGap: { pulled: Math.round(runs.pulled.longestGap), called: Math.round(runs.called.longestGap) },
-  running: running.size,
   overlaps,
   failures: [...failures],
   unseen: [...committed].flatMap(([id, count]) =>

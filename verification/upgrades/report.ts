@@ -14,7 +14,6 @@ export const reportSchema = z.object({
   runs: perKind,
   /** The longest time without a run under load, in milliseconds. */
   longestGap: perKind,
-  running: z.number(),
   /** Runs of an object that began while another one of it went on. */
   overlaps: z.array(z.string()),
   /** Objects that were not Ready, with the reason. */
