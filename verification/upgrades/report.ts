@@ -2,8 +2,8 @@ import { z } from "zod";
 
 /** Objects of each kind. */
 export const objectsOfEach = 60;
-/** How long a run takes, in milliseconds. */
-export const runLasts = 10;
+/** How long a run takes, in milliseconds: so long that objects change during their runs, and a second run would meet the first. */
+export const runLasts = 200;
 
 const perKind = z.object({ pulled: z.number(), called: z.number() });
 
