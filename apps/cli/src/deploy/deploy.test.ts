@@ -203,7 +203,9 @@ describe("of a folder", () => {
     for (const name of Object.keys(files)) rmSync(join(manifests, name));
     write({ "a.yaml": [first, crdOf("Cup")] });
     const weak = { username: "ada", groups: [], mayNot: ["serviceaccounts", "pods"] };
-    await expect(deployed({ push, author: weak, namespace: "milk" })).rejects.toThrow(/do not have:\n  - create pods in/);
+    await expect(deployed({ push, author: weak, namespace: "milk" })).rejects.toThrow(
+      /do not have:\n  - create pods in/,
+    );
     expect([pushed, await now("first", "milk")]).toEqual([0, undefined]);
     await deployed({ push });
     expect(await now("first", "tea")).toMatchObject({ spec: { container: { image: `${image}0` } } });
