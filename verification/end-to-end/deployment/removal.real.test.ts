@@ -80,7 +80,9 @@ it("drover doctor finds nothing wrong with an installation, and names what a use
   });
   await deployed();
   await drover.until("the gateway runs", async () =>
-    (await findings(drover.cluster.kubeconfig)).includes(`ok parts: bridge, deployer, gateway run in ${droverPackage.version}`),
+    (await findings(drover.cluster.kubeconfig)).includes(
+      `ok parts: bridge, deployer, gateway run in ${droverPackage.version}`,
+    ),
   );
   expect(await findings(drover.cluster.kubeconfig)).toEqual([
     expect.stringMatching(/^ok API server: v1\.\d+\.\d+/),
