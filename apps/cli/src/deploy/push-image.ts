@@ -1,13 +1,15 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 
 const packageSchema = z.looseObject({ scripts: z.record(z.string(), z.string()).default({}) });
-const digestsSchema = z.array(z.string());
+/** As docker prints it after a push: `0.1.0: digest: sha256:4f0c… size: 1234`. */
+const pushed = /\bdigest: (sha256:[0-9a-f]{64})\b/;
+const digestPattern = /^sha256:[0-9a-f]{64}$/;
 /** A name with an optional tag: `registry.example.com:5000/team/greetings:0.1.0`. */
 const name = /^[a-z0-9][\w.-]*(?::\d+)?(?:\/[\w.-]+)*?(?::[\w.-]+)?$/i;
 
@@ -35,15 +37,31 @@ export async function pushImage({ folder, image, builder }: ImageToPush): Promis
     );
   if (hasBuildScript(folder)) await runIn(folder, "npm", ["run", "build"]);
   await runIn(folder, builder, ["build", "--tag", image, "."]);
-  await runIn(folder, builder, ["push", image]);
-  const words = ["image", "inspect", "--format", "{{json .RepoDigests}}", image];
-  const { stdout } = await promisify(execFile)(builder, words, { cwd: folder });
-  const repository = image.replace(/:[^/:]+$/, "");
-  const found = digestsSchema.parse(JSON.parse(stdout)).find((one) => one.startsWith(`${repository}@`));
-  if (found !== undefined) return `${image}${found.slice(repository.length)}`;
-  throw new CommandError(
-    `${builder} names no digest of ${image} after the push. Look at \`${builder} image inspect ${image}\`; or push the image yourself, and leave --push out.`,
+  const digest = await (basename(builder).startsWith("podman") ? pushWithPodman : pushWithDocker)(
+    folder,
+    builder,
+    image,
   );
+  if (digest !== undefined) return `${image}@${digest}`;
+  throw new CommandError(
+    `${builder} names no digest of ${image} after the push. Push the image yourself, and leave --push out.`,
+  );
+}
+
+// The digest of an image that is only built may differ: a push compresses its layers.
+const pushWithDocker = async (folder: string, builder: string, image: string): Promise<string | undefined> =>
+  pushed.exec(await runIn(folder, builder, ["push", image]))?.[1];
+
+async function pushWithPodman(folder: string, builder: string, image: string): Promise<string | undefined> {
+  const scratch = mkdtempSync(join(tmpdir(), "drover-push-"));
+  try {
+    const file = join(scratch, "digest");
+    await runIn(folder, builder, ["push", "--digestfile", file, image]);
+    const digest = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+    return digestPattern.test(digest) ? digest : undefined;
+  } finally {
+    rmSync(scratch, { recursive: true });
+  }
 }
 
 function hasBuildScript(folder: string): boolean {
@@ -52,10 +70,15 @@ function hasBuildScript(folder: string): boolean {
   return packageSchema.parse(JSON.parse(readFileSync(file, "utf8"))).scripts["build"] !== undefined;
 }
 
-/** The output goes to standard error. */
-async function runIn(folder: string, command: string, args: readonly string[]): Promise<void> {
+/** Returns what the command prints; all output goes to standard error. */
+async function runIn(folder: string, command: string, args: readonly string[]): Promise<string> {
   const words = [command, ...args].join(" ");
-  const child = spawn(command, args, { cwd: folder, stdio: ["ignore", 2, 2] });
+  const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", 2] });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+    process.stderr.write(text);
+  });
   await once(child, "close").catch((cause: unknown) => {
     throw new CommandError(
       `\`${words}\` cannot be started. Install ${command}, or name another builder with --builder, such as podman.`,
@@ -63,4 +86,5 @@ async function runIn(folder: string, command: string, args: readonly string[]): 
     );
   });
   if (child.exitCode !== 0) throw new CommandError(`\`${words}\` failed: its output is above.`);
+  return output;
 }
