@@ -7,8 +7,9 @@ import { remove, type RemoveOptions } from "./remove.ts";
 import { uninstall } from "./uninstall.ts";
 
 const fork = plainKind({ kind: "Fork" });
+const knife = plainKind({ kind: "Knife" });
 const { sandbox, client } = await sandboxOfFile({
-  kinds: [fork, ReconcileFunction],
+  kinds: [fork, knife, ReconcileFunction],
   namespaces: ["a", "b", "c"],
 });
 const functionRef = refOf(ReconcileFunction);
@@ -17,7 +18,7 @@ let printed: string[] = [];
 
 afterEach(async () => {
   printed = [];
-  for (const ref of [refOf(fork), functionRef])
+  for (const ref of [refOf(fork), refOf(knife), functionRef])
     for (const { metadata } of await listAll(client, ref)) {
       const key = objectKey(metadata);
       await client.patch(ref, key, { type: "merge", body: { metadata: { finalizers: null } } });
@@ -165,10 +166,10 @@ it("a function whose CRD was deleted has no objects", async () => {
   await client.create(builtin.crd, { ...customResourceDefinition(fork) });
 });
 
-const uninstalled = (choice: RemoveOptions["choice"]): Promise<void> =>
+const uninstalled = (choice: RemoveOptions["choice"], isConfirmed = true): Promise<void> =>
   uninstall(client, {
     choice,
-    isConfirmed: true,
+    isConfirmed,
     wait: 60_000,
     withoutDeployerIn: undefined,
     droverNamespace: "drover",
@@ -199,4 +200,59 @@ it("uninstall names the objects that a function before has left, and begins agai
   await register("a");
   await uninstalled("release");
   expect(await finalizersIn("b")).toEqual([]);
+});
+
+it("uninstall finalizes the objects of all functions together: one may make those of another again", async () => {
+  const knives = refOf(knife);
+  await client.create(functionRef, {
+    metadata: { namespace: "a", name: "knives" },
+    spec: { for: kindOf(knives) },
+  });
+  await register("a");
+  await client.create(knives, {
+    metadata: { namespace: "a", name: "child", finalizers: ["drover.dev/knives"] },
+    spec: {},
+  });
+  await createFork("a", "parent");
+  await expect(uninstalled("finalize", false)).rejects.toThrow(
+    /Nothing was changed\. If that is right, add --yes\./,
+  );
+  // Stands in for both functions: the forks' makes the child again while its parent lives.
+  const ending = new AbortController();
+  const child = objectKey({ namespace: "a", name: "child" });
+  const parent = objectKey({ namespace: "a", name: "parent" });
+  const acting = (async () => {
+    while (!ending.signal.aborted) {
+      const [fork1, knife1] = await Promise.all([client.get(refOf(fork), parent), client.get(knives, child)]);
+      const free = { type: "merge", body: { metadata: { finalizers: null } } } as const;
+      if (knife1?.metadata.deletionTimestamp !== undefined) await client.patch(knives, child, free);
+      else if (fork1?.metadata.deletionTimestamp !== undefined && knife1 === undefined)
+        await client.patch(refOf(fork), parent, free);
+      else if (fork1 !== undefined && fork1.metadata.deletionTimestamp === undefined && knife1 === undefined)
+        await client.create(knives, {
+          metadata: { namespace: "a", name: "child", finalizers: ["drover.dev/knives"] },
+          spec: {},
+        });
+    }
+  })();
+  await uninstalled("finalize");
+  ending.abort();
+  await acting;
+  expect(await client.get(knives, child)).toBeUndefined();
+  expect(await functions()).toEqual([]);
+});
+
+it("uninstall deletes no object of a function that is being deleted, and so finalizes none", async () => {
+  const { metadata } = await register("a");
+  await client.patch(functionRef, objectKey(metadata), {
+    type: "merge",
+    body: { metadata: { finalizers: ["drover.dev/deployer"] } },
+  });
+  await client.delete(functionRef, objectKey(metadata));
+  await createFork("a", "one");
+  await expect(uninstalled("finalize")).rejects.toThrow(
+    /a\/forks is being deleted, so it no longer finalizes its 1 forks/,
+  );
+  const [one] = await listAll(client, refOf(fork));
+  expect(one?.metadata.deletionTimestamp).toBeUndefined();
 });

@@ -97,7 +97,8 @@ export async function deleteFunction(
   options.print(`ReconcileFunction ${fn.key}: removed`);
 }
 
-const releaseCommand = (key: ObjectKey, held: Held): string =>
+/** The command that releases the objects of a function that is gone. */
+export const releaseCommand = (key: string, held: Held): string =>
   `drover remove ${key} --release --kind ${resourceNameOf(held.ref)}`;
 
 export function heldOf({ key, name, spec }: DeployedFunction): Held {
@@ -137,18 +138,10 @@ const sharedError = (other: DeployedFunction, held: Held, key: string): CommandE
   );
 
 /** Deletes the objects with the finalizer if that was asked for, and waits until the function has finalized them. */
-export async function finalizeObjects(
+async function finalizeObjects(
   client: KubeClient,
   held: Held,
-  {
-    key,
-    choice,
-    isConfirmed,
-    wait,
-    print,
-  }: Pick<RemoveOptions, "choice" | "isConfirmed" | "wait" | "print"> & {
-    readonly key: string;
-  },
+  { key, choice, isConfirmed, wait, print }: RemoveOptions,
 ): Promise<void> {
   if (choice === "release") return;
   const found = await heldObjects(client, held);
@@ -167,18 +160,38 @@ export async function finalizeObjects(
       `--finalize deletes ${those} and what the function made for them. Nothing was changed. If that is right, add --yes.`,
     );
   }
-  print(`Deleting ${count(found, held)}`);
+  await deleteHeld(client, [held], { wait, print });
+}
+
+/**
+ * Deletes all objects that these functions hold, and waits until they have finalized them. All together: an object may be
+ * a child of another one, whose function makes it again until its parent is being deleted.
+ */
+export async function deleteHeld(
+  client: KubeClient,
+  helds: readonly Held[],
+  { wait, print }: Pick<RemoveOptions, "wait" | "print">,
+): Promise<void> {
   const progress = progressPrinter(print);
   const end = performance.now() + wait;
-  for (let left = found; left.length > 0; left = await heldObjects(client, held)) {
-    const alive = left.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    await forEachObject(alive, (object) => deleteSame(client, held.ref, object));
-    progress(`${count(left, held)} are not finalized yet`);
-    const [next] = left;
-    if (performance.now() >= end && next !== undefined) {
+  for (let isFirst = true; ; isFirst = false) {
+    const left = await Promise.all(
+      helds.map(async (held) => ({ held, objects: await heldObjects(client, held) })),
+    );
+    const some = left.filter(({ objects }) => objects.length > 0);
+    const [{ held, objects: [next] } = { held: undefined, objects: [] }] = some;
+    if (held === undefined || next === undefined) return;
+    const counts = some.map((one) => count(one.objects, one.held)).join(", ");
+    if (isFirst) print(`Deleting ${counts}`);
+    for (const { held: of, objects } of some) {
+      const alive = objects.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      await forEachObject(alive, (object) => deleteSame(client, of.ref, object));
+    }
+    progress(`${counts} are not finalized yet`);
+    if (performance.now() >= end) {
       const why = `drover why ${resourceNameOf(held.ref)} ${keyOf(next)}`;
       throw new CommandError(
-        `${count(left, held)} are not finalized after ${shortDuration(wait)}. To see why: ${why}. Then run this command again.`,
+        `${counts} are not finalized after ${shortDuration(wait)}. To see why: ${why}. Then run this command again.`,
       );
     }
     await delay(pollInterval);
@@ -272,7 +285,8 @@ async function releaseAfterwards(
   await release(client, held, options);
 }
 
-const count = (objects: readonly KubeObject[], { ref: of }: Held): string =>
+/** Such as `2 buckets.example.com`. */
+export const count = (objects: readonly KubeObject[], { ref: of }: Held): string =>
   `${objects.length} ${resourceNameOf(of)}`;
 
 /** Prints a line if it is not the one before. */

@@ -4,12 +4,15 @@ import { CommandError } from "../command-error.ts";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { checkFinalizers } from "../doctor/check-finalizers.ts";
 import { describeFindings } from "../doctor/finding.ts";
+import { type Held, heldObjects } from "./held-objects.ts";
 import {
+  count,
   deleteFunction,
-  finalizeObjects,
+  deleteHeld,
   heldOf,
   refuseUndeletable,
   release,
+  releaseCommand,
   type RemoveOptions,
 } from "./remove.ts";
 import { refuseRunningDeployer } from "./without-deployer.ts";
@@ -26,7 +29,7 @@ export type UninstallOptions = Omit<RemoveOptions, "key" | "kind"> & {
  * Order, which is guaranteed: objects are finalized while the functions run; they are released only after all functions
  * are gone.
  *
- * @throws CommandError without a choice, or if objects are left with the finalizer of a function that was gone before.
+ * @throws CommandError without a choice, or if objects are left with the finalizer of a function that is gone.
  */
 export async function uninstall(client: KubeClient, options: UninstallOptions): Promise<void> {
   const { choice, print, droverNamespace, withoutDeployerIn } = options;
@@ -35,14 +38,60 @@ export async function uninstall(client: KubeClient, options: UninstallOptions): 
   const each = functions.map((fn) => ({ fn, key: fn.key, held: heldOf(fn) }));
   if (withoutDeployerIn !== undefined) await refuseRunningDeployer(client, withoutDeployerIn);
   for (const { fn } of each) await refuseUndeletable(client, fn);
-  for (const { key, held } of each) await finalizeObjects(client, held, { ...options, key });
+  if (choice === "finalize") await finalizeAll(client, each, options);
+  else for (const { key, held } of each) print(`If this is interrupted: ${releaseCommand(key, held)}`);
   for (const { fn } of each) await deleteFunction(client, fn, options);
   if (choice === "release") for (const { key, held } of each) await release(client, held, { key, print });
-  const findings = await checkFinalizers(client, [], Date.now());
-  const left = findings.filter(({ level }) => level !== "ok");
-  if (left.length > 0)
-    throw new CommandError(["No function is left, but:", ...describeFindings(left)].join("\n"));
+  const left = await leftovers(client, each);
+  if (left.length > 0) throw new CommandError(["No function is left, but:", ...left].join("\n"));
   print(`No function is left. Next: helm uninstall drover -n ${droverNamespace}`);
+}
+
+interface Removed {
+  readonly fn: DeployedFunction;
+  readonly key: string;
+  readonly held: Held;
+}
+
+async function finalizeAll(
+  client: KubeClient,
+  each: readonly Removed[],
+  { isConfirmed, wait, print }: UninstallOptions,
+): Promise<void> {
+  if (!isConfirmed)
+    throw new CommandError(
+      "--finalize deletes all objects with a finalizer of these functions, and what they made for them. Nothing was changed. " +
+        "If that is right, add --yes.",
+    );
+  for (const { fn, key, held } of each) {
+    if (fn.object.metadata.deletionTimestamp === undefined) continue;
+    const objects = await heldObjects(client, held);
+    if (objects.length > 0)
+      throw new CommandError(
+        `${key} is being deleted, so it no longer finalizes its ${count(objects, held)}. Nothing was changed. To keep them without ` +
+          `its finalizer: drover remove ${key} --release. Then run this command again.`,
+      );
+  }
+  await deleteHeld(
+    client,
+    each.map(({ held }) => held),
+    { wait, print },
+  );
+}
+
+/** The objects that still have a finalizer of a function, as lines with what to do. */
+async function leftovers(client: KubeClient, each: readonly Removed[]): Promise<readonly string[]> {
+  const lines = await Promise.all(
+    each.map(async ({ key, held }) => {
+      const objects = await heldObjects(client, held);
+      if (objects.length === 0) return [];
+      return [
+        `${count(objects, held)} got the finalizer ${held.finalizer} meanwhile: ${releaseCommand(key, held)}`,
+      ];
+    }),
+  );
+  const findings = await checkFinalizers(client, [], Date.now());
+  return [...lines.flat(), ...describeFindings(findings.filter(({ level }) => level !== "ok"))];
 }
 
 const listed = (functions: readonly DeployedFunction[]): CommandError =>
