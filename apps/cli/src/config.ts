@@ -29,9 +29,12 @@ export const calledFunctionEnvironment = (settings: {
   readonly secrets: string;
   readonly port: number;
 }): EnvironmentVariables => ({
+  ...process.env,
   // Neither the command's own settings nor access to a cluster: a function that is called has no other.
   ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => name !== "KUBECONFIG" && !name.startsWith("DROVER_")),
+    Object.keys(process.env)
+      .filter((name) => name === "KUBECONFIG" || name.startsWith("DROVER_"))
+      .map((name) => [name, undefined]),
   ),
   DROVER_WEBHOOK_AUDIENCE: settings.audience,
   DROVER_WEBHOOK_UID: settings.uid,

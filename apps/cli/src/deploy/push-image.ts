@@ -75,7 +75,7 @@ async function runIn(folder: string, command: string, args: readonly string[]): 
   const words = [command, ...args].join(" ");
   const child = spawn(command, args, { cwd: folder, stdio: ["ignore", "pipe", 2] });
   let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     output += text;
     process.stderr.write(text);
   });

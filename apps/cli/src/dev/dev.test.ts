@@ -398,10 +398,21 @@ it.each([
   async (language, program, file, from, to, right, wrong) => {
     if (!isThere(program)) return;
     make(language);
-    const one = await dev();
+    const secret = "/home/ada/secret";
+    const one = await dev([], {
+      env: {
+        KUBECONFIG: secret,
+        DROVER_REDIS_URL: `redis://:${secret}@127.0.0.1:1`,
+        DROVER_REDIS_CA_FILE: secret,
+      },
+    });
     expect((await one.next(ran("done")))[0]).toContain(
       "wrote configmaps default/hello, deployments.apps default/hello",
     );
+    const environments = one.descendants().map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8"));
+    const ofFunction = environments.filter((text) => text.includes("DROVER_WEBHOOK_AUDIENCE="));
+    expect(ofFunction).not.toEqual([]);
+    for (const text of ofFunction) expect(text).not.toContain(secret);
     expect(await one.ask(configMap)).toHaveProperty(["data", "index.html"]);
     edit(file, from, to);
     await one.next(new RegExp(`Changed: ${file}`));

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { devNull } from "node:os";
 import { delimiter, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { webhookFunction } from "../called/called-function.ts";
 import { acceptsConnections } from "../called/function-process.ts";
 import { CommandError } from "../command-error.ts";
@@ -41,6 +42,8 @@ export interface FunctionProcess {
 
 /** How long runs in progress may take to end, and when the process is killed. */
 const grace = { setting: "2s", killedAfter: 4_000 };
+/** How long a function may take until it takes keys, before the command goes on, ms. */
+const readyWithin = 30_000;
 /** How long a function that is called may take until it listens: `go run` compiles it first. */
 const listensWithin = 120_000;
 
@@ -70,6 +73,8 @@ async function startPulling(
     DROVER_KUBE_CONTEXT: undefined,
     DROVER_REDIS_URL: servers.redisUrl,
     DROVER_REDIS_PASSWORD_FILE: undefined,
+    // A certificate authority is refused for a connection without TLS, such as that to the session's own Redis.
+    ...(!servers.redisUrl.startsWith("rediss:") && { DROVER_REDIS_CA_FILE: undefined }),
     DROVER_FUNCTION: `${namespace}/${name}/${uid}`,
     DROVER_HTTP_HOST: "127.0.0.1",
     DROVER_HTTP_PORT: "0",
@@ -86,9 +91,18 @@ async function startPulling(
   const stop = (): void => void child.stop();
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  const exit = await Promise.race([ready.promise, child.exited]);
+  const slow = new AbortController();
+  const late = delay(readyWithin, "late" as const, { signal: slow.signal });
+  const exit = await Promise.race([ready.promise, child.exited, late]);
+  late.catch(() => undefined);
+  slow.abort();
   signal.removeEventListener("abort", stop);
-  if (exit !== undefined) throw endedEarly(options, exit, signal);
+  if (exit === "late")
+    options.story.print(
+      `The function takes no keys yet, ${readyWithin / 1_000} s after its start. Perhaps it waits for something. It is started ` +
+        "again at the next change of a file.",
+    );
+  else if (exit !== undefined) throw endedEarly(options, exit, signal);
   return running(options, child, () => Promise.resolve());
 }
 

@@ -1,12 +1,17 @@
 import type { WorkQueue } from "@drover/queue";
-import { tryParseObjectKey } from "@drover/controller";
+import { type QueueName, tryParseObjectKey } from "@drover/controller";
 import { shortDuration } from "../short-duration.ts";
 
-/** When a key runs next, by the queue. Empty if the queue does not answer. */
-export async function nextRunOf(queue: WorkQueue, text: string): Promise<string> {
+/** When a key runs next, by its queue. Empty if the queue does not answer, or is closed. */
+export async function nextRunOf(
+  bridge: { readonly queueOf: (queue: QueueName) => WorkQueue },
+  name: QueueName,
+  text: string,
+): Promise<string> {
   const key = tryParseObjectKey(text);
   if (key === undefined) return "";
   try {
+    const queue = bridge.queueOf(name);
     const [{ key: report }, { now }] = await Promise.all([queue.inspect(key), queue.notRunSince([], 0)]);
     switch (report.state) {
       case "waits": {

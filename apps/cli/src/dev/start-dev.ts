@@ -109,7 +109,7 @@ export async function startDev(options: DevOptions): Promise<void> {
 const nextRun = async (session: Session | undefined, key: string): Promise<string> =>
   session?.registered === undefined
     ? ""
-    : nextRunOf(session.bridge.queueOf(queueOf(session.registered.identity)), key);
+    : nextRunOf(session.bridge, queueOf(session.registered.identity), key);
 
 const ignored = [() => undefined, () => undefined] as const;
 
@@ -212,9 +212,10 @@ async function restart(session: Session, changed: readonly string[]): Promise<vo
     if (session.registered !== undefined)
       await bridge.queueOf(queueOf(session.registered.identity)).forceAll();
   } catch (error) {
+    // What it still writes must come before the end of the servers.
+    await ended;
     stop.signal.throwIfAborted();
     if (!(error instanceof Error)) throw error;
-    await ended;
     story.print(`${error.message}\nIt is started again at the next change of a file.`);
   }
 }

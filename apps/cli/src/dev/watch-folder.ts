@@ -51,9 +51,21 @@ export function watchFolder(folder: string, more: readonly string[] = []): Watch
       }),
     );
   };
-  // Watched before it is read, so that no change is between the two.
-  look();
-  let known = look();
+  const closeAll = (): void => {
+    clearTimeout(timer);
+    for (const watcher of watchers.values()) watcher.close();
+  };
+  const lookFirst = (): ReadonlyMap<string, string> => {
+    try {
+      // Watched before it is read, so that no change is between the two.
+      look();
+      return look();
+    } catch (error) {
+      closeAll(); // a watcher keeps the process alive
+      throw error;
+    }
+  };
+  let known = lookFirst();
   return {
     async changes(signal) {
       const stop = (): void => notice.resolve(undefined);
@@ -74,10 +86,7 @@ export function watchFolder(folder: string, more: readonly string[] = []): Watch
         signal.removeEventListener("abort", stop);
       }
     },
-    [Symbol.dispose]() {
-      clearTimeout(timer);
-      for (const watcher of watchers.values()) watcher.close();
-    },
+    [Symbol.dispose]: closeAll,
   };
 }
 
