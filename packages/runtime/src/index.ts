@@ -82,7 +82,7 @@ export {
 export { serveTenants } from "./tenants/serve-tenants.ts";
 export { openTenantRedis, type TenantRedis, TenantRedisError } from "./tenants/tenant-redis.ts";
 export { partSettings } from "./parts/part-settings.ts";
-export { keepPartLease, type Part, versionAnnotation } from "./parts/part-lease.ts";
+export { keepPartLease, leaseHolder, type Part } from "./parts/part-lease.ts";
 export {
   absenceCondition,
   absentConditionType,

@@ -81,29 +81,29 @@ it("finds parts that do not run, and objects of functions that are gone", async 
 });
 
 it("finds parts of different versions, and a command of another version than the parts", async () => {
-  const writeVersion = (name: string, version: string | null) =>
+  const writeHolder = (name: string, holderIdentity: string) =>
     client.patch(builtin.lease, objectKey({ namespace: "drover", name }), {
       type: "merge",
-      body: { metadata: { annotations: { "drover.dev/version": version } } },
+      body: { spec: { holderIdentity } },
     });
   const ofParts = async () =>
     describeFindings(await checkParts(client, { namespace: "drover", isCalled: false }));
-  await writeVersion("bridge", "0.0.9");
+  await writeHolder("bridge", "host_0.0.9");
   expect(await ofParts()).toEqual([
     `warning  parts: They run in different versions: bridge 0.0.9, deployer ${version}.`,
     "         next: If no upgrade is in progress: helm upgrade. See docs/versioning.md.",
   ]);
-  await writeVersion("deployer", "0.0.9");
+  await writeHolder("deployer", "host_0.0.9");
   expect(await ofParts()).toEqual([
     `warning  parts: They run in 0.0.9, and this command is ${version}.`,
     "         next: Install the version of drover that the parts have.",
   ]);
-  await writeVersion("deployer", null);
+  await writeHolder("deployer", "host");
   expect(await ofParts()).toEqual([
     "warning  parts: They run in different versions: bridge 0.0.9, deployer a version that does not state itself.",
     expect.stringContaining("helm upgrade"),
   ]);
-  for (const part of ["bridge", "deployer"]) await writeVersion(part, version);
+  for (const part of ["bridge", "deployer"]) await writeHolder(part, `host_${version}`);
   expect(await ofParts()).toEqual([`ok       parts: bridge, deployer run in ${version}`]);
 });
 

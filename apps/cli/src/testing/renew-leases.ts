@@ -1,5 +1,5 @@
 import { builtin, type KubeClient } from "@drover/kube";
-import { type Part, versionAnnotation } from "@drover/runtime";
+import { leaseHolder, type Part } from "@drover/runtime";
 import { version } from "../package/version.ts";
 
 /** Creates Leases as running parts of Drover renew them, in the namespace `drover`. */
@@ -7,7 +7,7 @@ export async function renewLeases(client: KubeClient, ...parts: readonly Part[])
   const renewTime = new Date().toISOString().replace("Z", "000Z");
   for (const name of parts)
     await client.create(builtin.lease, {
-      metadata: { namespace: "drover", name, annotations: { [versionAnnotation]: version } },
-      spec: { leaseDurationSeconds: 300, renewTime },
+      metadata: { namespace: "drover", name },
+      spec: { holderIdentity: leaseHolder(version), leaseDurationSeconds: 300, renewTime },
     });
 }

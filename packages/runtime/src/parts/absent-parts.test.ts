@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { objectKey, silentLog } from "@drover/controller";
 import { builtin, type KubeClient, type KubeObject } from "@drover/kube";
 import { describe, expect, it, vi } from "vitest";
@@ -136,10 +137,10 @@ it("a part is absent after its process has ended, until another one starts", asy
   await bridge;
   await vi.waitFor(() => expect(changes).toEqual([["bridge"]]), 20_000);
   expect(all()[0]?.since).toMatch(/^20\d\d-/);
-  const versionIs = async (version: string) =>
-    expect((await client.get(builtin.lease, at))?.metadata.annotations).toEqual({
-      "drover.dev/version": version,
-    });
+  const versionIs = async (version: string) => {
+    const lease = await client.get(builtin.lease, at);
+    expect(lease).toMatchObject({ spec: { holderIdentity: `${hostname()}_${version}` } });
+  };
   await versionIs("0.0.9");
   const second = keepPartLease({ ...options, part: "bridge", signal: watching.signal });
   await vi.waitFor(() => expect(changes).toEqual([["bridge"], []]), 20_000);

@@ -2,7 +2,7 @@ import { sleepUnlessAborted } from "@drover/timers";
 import { type Condition, type Milliseconds, objectKey, timestamp } from "@drover/controller";
 import { builtin, type KubeClient, type KubeObject } from "@drover/kube";
 import { z } from "zod";
-import { type Part, type PartLeaseOptions, versionAnnotation } from "./part-lease.ts";
+import type { Part, PartLeaseOptions } from "./part-lease.ts";
 
 /** A part of Drover without a running replica. */
 export interface AbsentPart {
@@ -14,6 +14,7 @@ export interface AbsentPart {
 
 const leaseSchema = z.looseObject({
   spec: z.looseObject({
+    holderIdentity: z.string().optional().catch(undefined),
     renewTime: z.iso.datetime({ offset: true }).optional().catch(undefined),
     leaseDurationSeconds: z.int().min(1).optional().catch(undefined),
   }),
@@ -130,9 +131,9 @@ export function watchParts({
   };
 }
 
-/** The version of the replica that renewed the Lease last; undefined if it is older than this annotation. */
+/** The version of the replica that renewed the Lease last; undefined if it is of a version that does not state it. */
 export const versionOf = (lease: KubeObject): string | undefined =>
-  lease.metadata.annotations?.[versionAnnotation];
+  leaseSchema.safeParse(lease).data?.spec.holderIdentity?.split("_")[1];
 
 /** The Lease of a part; undefined if it does not exist. */
 export const leaseOf = (

@@ -19,8 +19,8 @@ export interface PartLeaseOptions {
   readonly signal: AbortSignal;
 }
 
-/** The annotation of a part's Lease that has the version of the replica that renewed it last. */
-export const versionAnnotation = "drover.dev/version";
+/** The holder of a Lease: the host and the version of the replica. A Pod has no underscore in its name. */
+export const leaseHolder = (version: string): string => `${hostname()}_${version}`;
 
 /**
  * Renews the Lease named after the part (`coordination.k8s.io/v1`) until the signal fires, so that other processes can
@@ -49,26 +49,16 @@ async function renew(
   { namespace, part, version, holds, signal }: Omit<PartLeaseOptions, "client" | "log">,
 ): Promise<void> {
   const spec = {
-    holderIdentity: hostname(),
+    holderIdentity: leaseHolder(version),
     leaseDurationSeconds: Math.max(1, Math.ceil(holds / 1_000)),
     // A MicroTime.
     renewTime: new Date().toISOString().replace("Z", "000Z"),
   };
-  const annotations = { [versionAnnotation]: version };
   const key = objectKey({ namespace, name: part });
   try {
-    await client.patch(
-      builtin.lease,
-      key,
-      { type: "merge", body: { metadata: { annotations }, spec } },
-      { signal },
-    );
+    await client.patch(builtin.lease, key, { type: "merge", body: { spec } }, { signal });
   } catch (error) {
     if (!isApiError(error, "NotFound")) throw error;
-    await client.create(
-      builtin.lease,
-      { metadata: { namespace, name: part, annotations }, spec },
-      { signal },
-    );
+    await client.create(builtin.lease, { metadata: { namespace, name: part }, spec }, { signal });
   }
 }
