@@ -7,7 +7,16 @@ import { gatewaySettings } from "../../apps/gateway/src/config.ts";
 const ofChart = new Set([
   ...["redisUrl", "redisPasswordFile", "redisCaFile", "redisSecrets", "tenantsFile", "namespace", "function"],
   ...["httpHost", "httpPort", "completionsHost", "completionsPort", "bridgeAccount", "gatewayAccount"],
-  ...["kubeconfig", "kubeContext", "functions", "hookSecrets", "scalingUrl", "rollout", "rests"],
+  ...[
+    "kubeconfig",
+    "kubeContext",
+    "functions",
+    "hookSecrets",
+    "scalingUrl",
+    "rollout",
+    "rests",
+    "planSecrets",
+  ],
 ]);
 
 /** The settings of a process, by their names in the code: text as in the environment, or a number or flag of YAML. */
