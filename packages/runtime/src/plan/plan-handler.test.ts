@@ -1,25 +1,15 @@
 import { composeController } from "@drover/compose";
-import { defineController, defineResource, silentLog } from "@drover/controller";
+import { defineController, silentLog } from "@drover/controller";
 import { builtin, kindOf } from "@drover/kube";
 import { pseudoRandom } from "@drover/random";
 import { planPath, type SentAnswer, signMessage } from "@drover/webhook";
 import { beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { callAt } from "../../../webhook/src/testing/call-mutants.ts";
 import { forgedMessage, signedMessage, type SignedMessage } from "../../../webhook/src/testing/mutants.ts";
 import type { ServedRequest } from "../webhook/serve-function.ts";
 import { planHandler } from "./plan-handler.ts";
+import { Greeting, otherSecret, secret } from "../webhook/greeting.fixture.ts";
 
-const Greeting = defineResource({
-  group: "examples.drover.dev",
-  version: "v1",
-  kind: "Greeting",
-  scope: "Namespaced",
-  spec: z.object({ name: z.string() }),
-  status: z.object({ text: z.string().optional() }),
-});
-const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
-const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
 const now = Date.parse("2026-01-01T00:00:00Z");
 const scene = { secret, otherSecret, now };
 

@@ -4,7 +4,6 @@ import {
   ConflictError,
   type Controller,
   defineController,
-  defineResource,
   objectKey,
   type ObjectClient,
   RetryAfterError,
@@ -16,7 +15,6 @@ import {
 import { builtin } from "@drover/kube";
 import { type Call, parseSignatureClaim, type SentAnswer } from "@drover/webhook";
 import { beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
 import { callAt, callMutant } from "../../../webhook/src/testing/call-mutants.ts";
 import {
   type SigningContext,
@@ -25,17 +23,7 @@ import {
 } from "../../../webhook/src/testing/mutants.ts";
 import { pseudoRandom } from "@drover/random";
 import { webhookHandler, type WebhookRequest } from "./webhook-handler.ts";
-
-const Greeting = defineResource({
-  group: "examples.drover.dev",
-  version: "v1",
-  kind: "Greeting",
-  scope: "Namespaced",
-  spec: z.object({ name: z.string() }),
-  status: z.object({ text: z.string().optional() }),
-});
-const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
-const otherSecret = `whsec_${Buffer.alloc(24, 2).toString("base64")}`;
+import { Greeting, otherSecret, secret } from "./greeting.fixture.ts";
 
 let now: number;
 let secrets: readonly string[];
