@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 export interface RedisToAsk {
   /** `host:port`. */
   readonly address: string;
-  /** What its certificate must name: `-verify_ip A` or `-verify_hostname H` of openssl. */
+  /** The name or address that its certificate must have: `-verify_ip A` or `-verify_hostname H` of openssl. */
   readonly named: readonly [string, string];
   /** PEM of the authority. */
   readonly ca: string;

@@ -10,7 +10,7 @@ import { compiled } from "../harness/start-process.ts";
 import { type Helm, openHelm } from "./helm.ts";
 
 const services = "127.77.0.0/16";
-/** Of the Redis. */
+/** The address of the Redis. */
 export const redisAddress = "127.77.0.20";
 /** The node has no DNS, and no volumes that last. */
 export const processValues = {

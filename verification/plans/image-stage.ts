@@ -82,7 +82,7 @@ export const policyRules = {
   resources: ["networkpolicies"],
   verbs: ["create", "patch", "delete"],
 };
-/** What a plan needs that runs anywhere. */
+/** The permissions that every plan needs, wherever its code runs. */
 export const cupRules = {
   apiGroups: ["example.com", "", "drover.dev"],
   resources: ["cups", "cups/status", "cups/finalizers", "configmaps", "events", "reconcilefunctions"],

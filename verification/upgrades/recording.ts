@@ -18,7 +18,7 @@ export const objects = deliveries.flatMap((delivery) =>
 /** The ReconcileFunctions, as kubectl names them. */
 export const functions = deliveries.map((delivery) => `reconcilefunction/${functionName(delivery)}`);
 
-/** What a recorder at a URL does, and has seen. */
+/** The operations of a recorder at a URL, and its report. */
 export function recordingAt(url: string) {
   const ask = async (method: string, path: string): Promise<Report> =>
     reportSchema.parse(await (await fetch(`${url}/${path}`, { method })).json());

@@ -7,7 +7,7 @@ export const runLasts = 200;
 
 const perKind = z.object({ pulled: z.number(), called: z.number() });
 
-/** What the recorder has seen. */
+/** The report of the recorder on the changes and runs that it has seen. */
 export const reportSchema = z.object({
   changes: z.number(),
   perSecond: z.number(),

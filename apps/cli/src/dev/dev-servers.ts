@@ -26,7 +26,7 @@ export interface DevServers {
 export interface DevServersOptions {
   /** The session's temporary folder. */
   readonly folder: string;
-  /** Of the API server; 0 takes a free one. */
+  /** The port of the API server; 0 takes a free one. */
   readonly port: number;
   /** The URL of a given Redis. Default: one of the session's own. */
   readonly redis: string | undefined;

@@ -27,7 +27,7 @@ export interface DevOptions {
   readonly run: string | undefined;
   /** Paths of example objects. If empty: those of the folder. */
   readonly examples: readonly string[];
-  /** Of the API server; 0 takes a free one. */
+  /** The port of the API server; 0 takes a free one. */
   readonly port: number;
   /** The URL of a given Redis. */
   readonly redis: string | undefined;
@@ -212,7 +212,7 @@ async function restart(session: Session, changed: readonly string[]): Promise<vo
     if (session.registered !== undefined)
       await bridge.queueOf(queueOf(session.registered.identity)).forceAll();
   } catch (error) {
-    // What it still writes must come before the end of the servers.
+    // The old process may still write: the servers must not end before it.
     await ended;
     stop.signal.throwIfAborted();
     if (!(error instanceof Error)) throw error;

@@ -6,7 +6,7 @@ import { CommandError } from "../command-error.ts";
 import { shortDuration } from "../short-duration.ts";
 
 const elsewhere = "Run drover plan where its code is, without --image.";
-/** What to do with an image that does not answer plans. */
+/** The message for an image that does not answer plans. */
 export const tooOld =
   "The image has no runtime of Drover that answers plans: it is older, or runFunction does not start it. Build the image with " +
   "the present one, or run drover plan where its code is, without --image.";

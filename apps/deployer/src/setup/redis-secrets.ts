@@ -206,7 +206,7 @@ const keepPassword = (options: RedisSecretsOptions, user: RedisUser): Promise<st
 async function keepUsers(options: RedisSecretsOptions, passwords: RedisSecrets["passwords"]): Promise<void> {
   const hashOf = (user: RedisUser) => `#${createHash("sha256").update(passwords[user]).digest("hex")}`;
   const lines = [
-    // Nobody can log in as this user. Redis 7.0 replays the transactions of its append-only file as this user, and drops those
+    // No client can log in as this user. Redis 7.0 replays the transactions of its append-only file as this user, and drops those
     // that it may not run: with them, all that scripts have written.
     "user default off ~* &* +@all",
     `user admin on ~* &* +@all ${hashOf("admin")}`,

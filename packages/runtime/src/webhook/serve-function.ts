@@ -58,7 +58,7 @@ export const serveFunction = <Settings extends ServedSettings, R extends Resourc
   definition: ServedFunction<Settings, R>,
 ): Promise<void> => serveCalls({ ...definition, handler: webhookHandler });
 
-/** What opens a controller, in addition to its settings. */
+/** The parts of the process with which a controller is opened, in addition to its settings. */
 export interface ServingProcess {
   readonly log: Logger;
   /** Fires when the process is asked to stop; aborting it asks so. */
