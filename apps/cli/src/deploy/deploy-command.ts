@@ -7,7 +7,7 @@ import {
   withCluster,
   withClusterOptions,
 } from "../cluster-options.ts";
-import { waitOption } from "../wait-option.ts";
+import { waitOption } from "../waiting/wait-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   dir: z.string(),
@@ -41,9 +41,11 @@ export const deployCommand = (): Command =>
       } = optionsSchema.parse(given);
       // Loaded here because its imports take a moment to load, and other commands do not need them.
       const { deploy } = await import("./deploy.ts");
-      const { pushImage } = await import("./push-image.ts");
       const push =
-        image === undefined ? undefined : () => pushImage({ folder: process.cwd(), image, builder });
+        image === undefined
+          ? undefined
+          : async () =>
+              (await import("./push-image.ts")).pushImage({ folder: process.cwd(), image, builder });
       const print = (line: string): void => console.log(line);
       const { namespace } = options;
       await withCluster(options, (cluster) =>

@@ -24,23 +24,26 @@ export async function checkParts(
     const message = `You may not read Leases in the namespace ${namespace}, so it is not known which parts run.`;
     return [{ level: "unknown", subject, message, next: permissionAdvice }];
   }
-  const versions = new Map<Part, string>();
-  for (const part of parts) {
-    const lease = await leaseOf(client, { namespace, part });
-    if (lease !== undefined && !absent.some((one) => one.part === part))
-      versions.set(part, versionOf(lease) ?? "a version that does not state itself");
-  }
+  const running = parts.filter((part) => !absent.some((one) => one.part === part));
+  const found = await Promise.all(
+    running.map(async (part) => {
+      const lease = await leaseOf(client, { namespace, part });
+      if (lease === undefined) return [];
+      return [{ part, version: versionOf(lease) ?? "a version that does not state itself" }];
+    }),
+  );
+  const versions = found.flat();
   return [
     ...absent.map((one): Finding => ({ level: "problem", subject, message: absenceMessage(one) })),
-    ...(versions.size === 0 ? [] : [compareVersions(versions)]),
+    ...(versions.length === 0 ? [] : [compareVersions(versions)]),
   ];
 }
 
 /** Compares the versions of the parts with each other, and with that of this command. */
-function compareVersions(versions: ReadonlyMap<Part, string>): Finding {
-  const [common, ...others] = new Set(versions.values());
-  const named = [...versions].map(([part, version]) => `${part} ${version}`).join(", ");
+function compareVersions(versions: readonly { readonly part: Part; readonly version: string }[]): Finding {
+  const [common, ...others] = new Set(versions.map(({ version }) => version));
   if (others.length > 0) {
+    const named = versions.map(({ part, version }) => `${part} ${version}`).join(", ");
     const message = `They run in different versions: ${named}.`;
     const next = "If no upgrade is in progress: helm upgrade. See docs/versioning.md.";
     return { level: "warning", subject, message, next };
@@ -49,5 +52,5 @@ function compareVersions(versions: ReadonlyMap<Part, string>): Finding {
     const message = `They run in ${common}, and this command is ${ownVersion}.`;
     return { level: "warning", subject, message, next: "Install the version of drover that the parts have." };
   }
-  return { level: "ok", subject, message: `${[...versions.keys()].join(", ")} run in ${common}` };
+  return { level: "ok", subject, message: `${versions.map(({ part }) => part).join(", ")} run in ${common}` };
 }
