@@ -3,9 +3,8 @@ import { type KubeClient, type KubeObject, type ResourceRef } from "@drover/kube
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "../command-error.ts";
 import { conditionOf, isStatusCurrent, type ObjectCondition } from "../object-conditions.ts";
+import { pollInterval } from "../waiting/wait-until.ts";
 
-/** Pause between two reads. */
-const pollInterval: Milliseconds = 250;
 /** Reasons that do not resolve by themselves. */
 const lastingReasons: readonly string[] = [
   ...["InvalidSpec", "PermissionNotHeld", "AuthorsUnguarded", "NameTaken", "NotInUse", "ImageNotPulled"],

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { clusterOptionsSchema, withCluster, withClusterOptions } from "../cluster-options.ts";
 import { functionModule, loadFunction } from "../generate/load-function.ts";
 import { outputOption } from "../output-option.ts";
-import { waitOption } from "../wait-option.ts";
+import { waitOption } from "../waiting/wait-option.ts";
 
 const optionsSchema = clusterOptionsSchema.extend({
   file: z.string().optional(),

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { z } from "zod";
 import { droverNamespace } from "../cluster-options.ts";
-import { waitOption } from "../wait-option.ts";
+import { waitOption } from "../waiting/wait-option.ts";
 import type { RemoveOptions } from "./remove.ts";
 
 /** The options that `drover remove` and `drover uninstall` share. */

@@ -19,6 +19,7 @@ import { type DeployedFunction, deployedFunctions, isForKind } from "../deployed
 import { findCrds } from "../find-crds.ts";
 import { conditionOf } from "../object-conditions.ts";
 import { shortDuration } from "../short-duration.ts";
+import { pollInterval } from "../waiting/wait-until.ts";
 import { refuseRunningDeployer, takeDown } from "./without-deployer.ts";
 import { deleteSame, forEachObject, type Held, heldBy, heldObjects, releaseObject } from "./held-objects.ts";
 
@@ -40,8 +41,6 @@ export interface RemoveOptions {
 }
 
 const ref = refOf(ReconcileFunction);
-/** Pause between two reads. */
-const pollInterval: Milliseconds = 250;
 
 /**
  * Removes a function, and sees to it that no object is left with a finalizer that nothing removes any more. It may be
@@ -179,17 +178,18 @@ export async function deleteHeld(
       helds.map(async (held) => ({ held, objects: await heldObjects(client, held) })),
     );
     const some = left.filter(({ objects }) => objects.length > 0);
-    const [{ held, objects: [next] } = { held: undefined, objects: [] }] = some;
-    if (held === undefined || next === undefined) return;
+    const [first] = some;
+    const next = first?.objects[0];
+    if (first === undefined || next === undefined) return;
     const counts = some.map((one) => count(one.objects, one.held)).join(", ");
     if (isFirst) print(`Deleting ${counts}`);
-    for (const { held: of, objects } of some) {
+    for (const { held, objects } of some) {
       const alive = objects.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-      await forEachObject(alive, (object) => deleteSame(client, of.ref, object));
+      await forEachObject(alive, (object) => deleteSame(client, held.ref, object));
     }
     progress(`${counts} are not finalized yet`);
     if (performance.now() >= end) {
-      const why = `drover why ${resourceNameOf(held.ref)} ${keyOf(next)}`;
+      const why = `drover why ${resourceNameOf(first.held.ref)} ${keyOf(next)}`;
       throw new CommandError(
         `${counts} are not finalized after ${shortDuration(wait)}. To see why: ${why}. Then run this command again.`,
       );

@@ -14,12 +14,12 @@ import {
   refOf,
   type ResourceRef,
 } from "@drover/kube";
-import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { CommandError } from "../command-error.ts";
 import type { DeployedFunction } from "../deployed-functions.ts";
 import { findAbsentParts } from "../find-absent-parts.ts";
 import { shortDuration } from "../short-duration.ts";
+import { waitUntil } from "../waiting/wait-until.ts";
 import { deleteSame, releaseObject } from "./held-objects.ts";
 
 /** Bindings first: without them the Roles grant nothing. */
@@ -27,7 +27,6 @@ const roleKinds: readonly ResourceRef[] = [
   ...[builtin.clusterRoleBinding, builtin.roleBinding],
   ...[builtin.clusterRole, builtin.role],
 ];
-const pollInterval: Milliseconds = 250;
 
 const bindingSchema = z.looseObject({ subjects: z.array(z.looseObject({ namespace: z.string() })) });
 const subjectsIn = (binding: KubeObject | undefined): readonly string[] =>
@@ -66,14 +65,10 @@ export async function takeDown(client: KubeClient, fn: DeployedFunction, wait: M
     for (const one of await labelled(ref, namespace)) await deleteSame(client, ref, one);
   };
   await deleteAll(builtin.pod, fn.namespace);
-  const end = performance.now() + wait;
-  while ((await labelled(builtin.pod, fn.namespace)).length > 0) {
-    if (performance.now() > end)
-      throw new CommandError(
-        `Pods of ${fn.key} still run after ${shortDuration(wait)}. Run this command again when they are gone.`,
-      );
-    await delay(pollInterval);
-  }
+  if (!(await waitUntil(wait, async () => (await labelled(builtin.pod, fn.namespace)).length === 0)))
+    throw new CommandError(
+      `Pods of ${fn.key} still run after ${shortDuration(wait)}. Run this command again when they are gone.`,
+    );
   for (const ref of roleKinds) await deleteAll(ref);
   const ref = refOf(ReconcileFunction);
   for (;;) {

@@ -22,7 +22,8 @@ import {
   type PlannedFunctionOptions,
 } from "../planned-calls.ts";
 import { podState } from "./pod-state.ts";
-import { pollInterval, type RunningPodOptions, withPlanPod } from "./with-plan-pod.ts";
+import { pollInterval } from "../../waiting/wait-until.ts";
+import { type RunningPodOptions, withPlanPod } from "./with-plan-pod.ts";
 
 export interface ImageCallsOptions extends PlannedFunctionOptions, Pick<RunningPodOptions, "image" | "wait"> {
   /** True if the user agrees to send the image the Secrets that its ReconcileFunction declares. */

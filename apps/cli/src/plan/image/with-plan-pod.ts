@@ -7,6 +7,7 @@ import { checkPodRights, mayClosePod } from "./check-rights.ts";
 import { longestPlan, planLabel, planPod, planPolicy, type PlanPodOptions } from "./plan-pod.ts";
 import { tooOld } from "../open-pulled-function.ts";
 import { shortDuration } from "../../short-duration.ts";
+import { pollInterval, waitUntil } from "../../waiting/wait-until.ts";
 import { podState } from "./pod-state.ts";
 import { untilSignal } from "./until-signal.ts";
 
@@ -24,8 +25,6 @@ export interface RunningPodOptions extends Pick<PlanPodOptions, "spec" | "identi
   readonly wait: Milliseconds;
 }
 
-/** Pause between two reads of the Pod. */
-export const pollInterval: Milliseconds = 250;
 /** How long the deletion of a Pod may take: a node may not answer. */
 const longestDeletion: Milliseconds = 30_000;
 /** How long a Pod may take to appear whose creation was not answered, such as when the connection broke. */
@@ -115,7 +114,7 @@ async function waitUntilReady(waiting: Waiting): Promise<void> {
   }
 }
 
-/** What a runtime without plans reports about their setting. */
+/** In the error of a runtime that is older than plans. */
 const unknownSetting = "DROVER_PLAN_SECRETS is not a setting";
 
 /** With the last lines of the Pod's log, if there is one that the user may read. */
@@ -138,16 +137,6 @@ async function deletePod(client: KubeClient, key: ObjectKey): Promise<void> {
   await client.delete(builtin.pod, key);
   if (!(await waitUntil(longestDeletion, async () => (await client.get(builtin.pod, key)) === undefined)))
     throw new Error(`its node has not ended it within ${longestDeletion} ms`);
-}
-
-/** Resolves to true when a condition is met, and to false after a time. */
-async function waitUntil(longest: Milliseconds, isMet: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + longest;
-  while (!(await isMet())) {
-    if (performance.now() >= end) return false;
-    await delay(pollInterval);
-  }
-  return true;
 }
 
 /** Deletes the Pods of plans whose command was killed. */
