@@ -1,10 +1,12 @@
 import { type KubeObject } from "@drover/kube";
 import { z } from "zod";
 
-const number = z.number().catch(0);
-const conditionsSchema = z
-  .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().catch("") }))
-  .catch([]);
+/** A field that gets this value if it is absent or has another type. A `catch` alone makes an error for each absent field. */
+const or = <T extends z.ZodType>(schema: T, value: z.util.NoUndefined<z.output<T>>) =>
+  schema.default(value).catch(value);
+
+const number = or(z.number(), 0);
+const string = or(z.string(), "");
 const statusSchema = z.looseObject({
   observedGeneration: z.number().optional().catch(undefined),
   replicas: number,
@@ -14,11 +16,11 @@ const statusSchema = z.looseObject({
   desiredNumberScheduled: number,
   updatedNumberScheduled: number,
   numberAvailable: number,
-  phase: z.string().catch(""),
-  conditions: conditionsSchema,
-  currentRevision: z.string().catch(""),
-  updateRevision: z.string().catch(""),
-  loadBalancer: z.looseObject({ ingress: z.array(z.unknown()).catch([]) }).catch({ ingress: [] }),
+  phase: string,
+  conditions: or(z.array(z.looseObject({ type: z.string(), status: z.string(), message: string })), []),
+  currentRevision: string,
+  updateRevision: string,
+  loadBalancer: or(z.looseObject({ ingress: or(z.array(z.unknown()), []) }), { ingress: [] }),
 });
 type Status = z.output<typeof statusSchema>;
 
@@ -43,17 +45,18 @@ export function notReadyReason(object: KubeObject): string | undefined {
 
 type Spec = z.output<typeof specSchema>;
 const specSchema = z.looseObject({
-  replicas: z.number().catch(1),
-  type: z.string().catch(""),
-  updateStrategy: z
-    .looseObject({
-      type: z.string().catch(""),
-      rollingUpdate: z.looseObject({ partition: number }).catch({ partition: 0 }),
-    })
-    .catch({ type: "", rollingUpdate: { partition: 0 } }),
+  replicas: or(z.number(), 1),
+  type: string,
+  updateStrategy: or(
+    z.looseObject({
+      type: string,
+      rollingUpdate: or(z.looseObject({ partition: number }), { partition: 0 }),
+    }),
+    { type: "", rollingUpdate: { partition: 0 } },
+  ),
 });
 
-const objectSchema = z.looseObject({}).catch({});
+const objectSchema = or(z.looseObject({}), {});
 const objectIn = (object: KubeObject, field: string): object => objectSchema.parse(object[field]);
 
 const counted = (have: number, want: number, what: string): string | undefined =>

@@ -1,5 +1,4 @@
 import type { Milliseconds } from "@drover/controller";
-import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * Time, as an argument: production code passes the process clock, a test passes a clock that it controls.
@@ -73,9 +72,9 @@ export const isAborted = (signal: AbortSignal): boolean => signal.aborted;
  * process alive.
  */
 export async function waitAtMost(span: Milliseconds, done: Promise<unknown>): Promise<void> {
-  const left = new AbortController();
-  const late = delay(span, undefined, { ref: false, signal: left.signal }).catch(() => undefined);
-  await Promise.race([done, late]).finally(() => left.abort());
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), span).unref();
+  await Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** The result of `work`, or a rejection with the signal's reason if the signal fires first. */
