@@ -64,6 +64,7 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
     for: fn.for,
     client,
     log,
+    concurrency: fn.concurrency,
     scalesToZero: fn.scalesToZero,
     isWokenByOthers: fn.isWokenByOthers,
     controllerFor,

@@ -28,6 +28,7 @@ export function workCalled({ fn, url, secret, client, redis, log }: CalledWorker
     for: fn.for,
     client,
     log,
+    concurrency: fn.concurrency,
     isWokenByOthers: fn.isWokenByOthers,
     controllerFor,
   });

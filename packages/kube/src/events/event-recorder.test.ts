@@ -65,14 +65,14 @@ const write = (...events: readonly RecordedEvent[]): Promise<void> => {
 };
 const stored = async () => (await api.client.list(builtin.event)).items;
 
-describe("while runs are in progress, an event", () => {
+describe("while its process is busy, an event", () => {
   const recordBusy = async (): Promise<void> => {
     isBusy = true;
     recorder.record(created());
     await clock.waitFor("events");
     expect(requests).toEqual([]);
   };
-  test("waits until they have ended", async () => {
+  test("waits until that ends", async () => {
     await recordBusy();
     isBusy = false;
     recorder.idle();
@@ -80,12 +80,24 @@ describe("while runs are in progress, an event", () => {
     expect(requests).toEqual(["POST"]);
     expect(await stored()).toMatchObject([{ eventTime: "2026-11-01T12:00:00.000000Z" }]);
   });
-  test("waits for five seconds at most", async () => {
+  test("waits for thirty seconds at most", async () => {
     await recordBusy();
-    expect(await clock.waitFor("events")).toBe(5_000);
-    clock.advance(5_000);
+    expect(await clock.waitFor("events")).toBe(30_000);
+    clock.advance(29_999);
+    await Promise.resolve();
+    expect(requests).toEqual([]);
+    clock.advance(1);
     await recorder.flush();
     expect(requests).toEqual(["POST"]);
+  });
+  test("does not wait if more than a thousand wait, so that none is forgotten unwritten", async () => {
+    await recordBusy();
+    for (let i = 0; i < 1_600; i += 1) recorder.record(created(`b${i}`));
+    await expect.poll(() => requests.length).toBe(1_601 - 1_024);
+    isBusy = false;
+    recorder.idle();
+    await recorder.flush();
+    expect(requests).toHaveLength(1_601);
   });
   test("does not wait when the process ends", async () => {
     await recordBusy();

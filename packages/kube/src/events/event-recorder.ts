@@ -4,7 +4,13 @@ import { ApiError, isApiError } from "../errors.ts";
 import { keyOf } from "../objects/kube-object.ts";
 import { builtin } from "../objects/resource-ref.ts";
 import { type CancelTimer, processTimers, type Timers } from "@drover/timers";
-import { eventMemory, isUnwritten, repeatWindow, type RememberedEvent } from "./event-memory.ts";
+import {
+  eventMemory,
+  type EventMemory,
+  isUnwritten,
+  repeatWindow,
+  type RememberedEvent,
+} from "./event-memory.ts";
 import { spamFilter } from "./spam-filter.ts";
 import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./recorded-event.ts";
 
@@ -18,7 +24,7 @@ import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./reco
  */
 export interface EventRecorder {
   record(event: RecordedEvent): void;
-  /** Nothing is in progress any more that events wait for (`isBusy`). */
+  /** What events wait for (`isBusy`) has ended. */
   idle(): void;
   /** Attempts once to write all events that are not written yet. Never rejects. */
   flush(): Promise<void>;
@@ -29,7 +35,10 @@ export interface EventRecorder {
 export interface EventRecorderOptions extends Reporter {
   readonly client: Pick<KubeClient, "create" | "patch">;
   readonly log: Log;
-  /** While it returns true, an event waits before it is written, for five seconds at most. Default: none waits. */
+  /**
+   * While it returns true, an event waits before it is written, for thirty seconds at most, and not if more than a
+   * thousand wait. Default: none waits.
+   */
   readonly isBusy?: () => boolean;
   readonly timers?: Timers;
   readonly date?: () => Date;
@@ -37,37 +46,31 @@ export interface EventRecorderOptions extends Reporter {
 
 /** Shortest interval between two writes of one event's count. */
 const countEvery: Milliseconds = 1_000;
-/** Longest time that an event waits for more urgent work. */
-const giveWayFor: Milliseconds = 5_000;
+/** Longest time that an event waits for more urgent work, and the most that wait. */
+const giveWayFor: Milliseconds = 30_000;
+const mostWaiting = 1_024;
+/** After so many records, the number of those that wait is checked again. */
+const checkEvery = 256;
 /** Wait after a failed write, unless the server asks for another one. */
 const retryEvery: Milliseconds = 10_000;
 const writeTimeout: Milliseconds = 5_000;
 const mostRemembered = 4_096;
 
 export function eventRecorder(options: EventRecorderOptions): EventRecorder {
-  const { timers = processTimers, date = () => new Date(), isBusy = () => false } = options;
+  const { timers = processTimers, date = () => new Date() } = options;
   const memory = eventMemory(mostRemembered);
   const write = writerOf(options, timers, (remembered) => memory.forget(remembered));
+  const urgent = urgentWork(options, timers, memory);
   const isDue = ({ triedAt }: RememberedEvent): boolean => timers.now() - triedAt >= countEvery;
   let alarm: CancelTimer | undefined;
   let writing: Promise<void> = Promise.resolve();
   let isQueued = false;
   let closed = false;
 
-  let stopWaiting = (): void => undefined;
-  const giveWay = async ({ recordedAt }: RememberedEvent): Promise<void> => {
-    const left = recordedAt + giveWayFor - timers.now();
-    if (closed || left <= 0 || !isBusy()) return;
-    const wait = Promise.withResolvers<undefined>();
-    stopWaiting = () => wait.resolve(undefined);
-    const cancel = timers.after(left, "events", stopWaiting);
-    await wait.promise;
-    cancel();
-  };
   const pass = async (isWanted: (remembered: RememberedEvent) => boolean): Promise<void> => {
     for (const remembered of memory.all()) {
       if (isUnwritten(remembered) && isWanted(remembered)) {
-        await giveWay(remembered);
+        await urgent.giveWay(remembered);
         await write(remembered);
       } else if (timers.now() - remembered.recordedAt > repeatWindow) memory.forget(remembered);
     }
@@ -91,15 +94,52 @@ export function eventRecorder(options: EventRecorderOptions): EventRecorder {
     record: (event) => {
       if (closed) return;
       memory.record(event, timers.now(), date());
+      urgent.recorded();
       scheduleWrites();
     },
-    idle: () => stopWaiting(),
+    idle: urgent.idle,
     flush,
     close: async () => {
       closed = true;
-      stopWaiting();
+      urgent.close();
       alarm?.();
       await flush();
+    },
+  };
+}
+
+/** The work that events wait for. */
+function urgentWork(
+  { isBusy = () => false }: EventRecorderOptions,
+  timers: Timers,
+  memory: Pick<EventMemory, "all">,
+) {
+  let closed = false;
+  let recorded = 0;
+  let stopWaiting = (): void => undefined;
+  const isFirst = ({ recordedAt }: RememberedEvent): boolean =>
+    !closed &&
+    isBusy() &&
+    timers.now() - recordedAt < giveWayFor &&
+    memory.all().filter(isUnwritten).length <= mostWaiting;
+  return {
+    async giveWay(remembered: RememberedEvent): Promise<void> {
+      while (isFirst(remembered)) {
+        const wait = Promise.withResolvers<undefined>();
+        stopWaiting = () => wait.resolve(undefined);
+        const cancel = timers.after(remembered.recordedAt + giveWayFor - timers.now(), "events", stopWaiting);
+        await wait.promise;
+        cancel();
+      }
+    },
+    idle: (): void => stopWaiting(),
+    recorded(): void {
+      recorded += 1;
+      if (recorded % checkEvery === 0) stopWaiting();
+    },
+    close(): void {
+      closed = true;
+      stopWaiting();
     },
   };
 }

@@ -12,6 +12,8 @@ export interface ReconcilerOptions<R extends Resource> extends Pick<
   readonly for: R;
   readonly client: KubeClient;
   readonly log: Log;
+  /** Runs at once. While more than half of them are in progress, Events wait: users wait for objects first. */
+  readonly concurrency: number;
   /** The controller that reconciles in this run. */
   readonly controllerFor: (run: Run) => Controller<R>;
 }
@@ -24,14 +26,15 @@ export interface Reconciler {
 }
 
 export function openReconciler<R extends Resource>(options: ReconcilerOptions<R>): Reconciler {
-  const { name, for: resource, client, log, controllerFor, ...settings } = options;
+  const { name, for: resource, client, log, concurrency, controllerFor, ...settings } = options;
   let running = 0;
+  const isBusy = (): boolean => running > concurrency / 2;
   const recorder = eventRecorder({
     client,
     log,
     controller: `drover.dev/${name}`,
     instance: hostname(),
-    isBusy: () => running > 0,
+    isBusy,
   });
   const ref = refOf(resource);
   const announce: ReconcileOptions<R>["announce"] = ({ metadata }, announcement: Announcement) =>
@@ -46,7 +49,7 @@ export function openReconciler<R extends Resource>(options: ReconcilerOptions<R>
         );
       } finally {
         running -= 1;
-        if (running === 0) recorder.idle();
+        if (!isBusy()) recorder.idle();
       }
     },
     close: () => recorder.close(),

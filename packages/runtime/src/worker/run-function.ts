@@ -81,6 +81,7 @@ export function serveController<R extends Resource>(
     for: controller.for,
     client,
     log,
+    concurrency: controller.concurrency,
     scalesToZero: settings.rests,
     controllerFor: () => controller,
   });
