@@ -10,8 +10,8 @@ const passingReasons: readonly string[] = ["Deploying", "ScaledToZero", "Paused"
 /** After this time a deletion counts as stuck. */
 export const stuckAfter: Milliseconds = 300_000;
 
-/** Reports from the conditions of a function that it does not run, is not rolled out, or is degraded. */
-export function checkFunction({ key, object }: DeployedFunction, now: number): readonly Finding[] {
+/** Reports from the status of a function that it is not used, does not run, is not rolled out, or is degraded. */
+export function checkFunction({ key, object, status }: DeployedFunction, now: number): readonly Finding[] {
   const subject = `function ${key}`;
   const next = `drover why rf/${key.slice(key.indexOf("/") + 1)} -n ${key.slice(0, key.indexOf("/"))}`;
   const { deletionTimestamp } = object.metadata;
@@ -28,7 +28,9 @@ export function checkFunction({ key, object }: DeployedFunction, now: number): r
     return [{ level: "warning", subject, message, next }];
   }
   const rolledOut = conditionOf(object, rolledOutCondition);
+  const unused = status.problem === undefined ? [] : [`The bridge does not use it. ${status.problem}`];
   const found = [
+    ...unused.map((message) => ({ level: "problem", message }) as const),
     ...(ready.status === "True" || passingReasons.includes(ready.reason) ? [] : [problem(ready)]),
     ...(rolledOut?.status === "False" ? [warning(rolledOut)] : []),
     ...degradations(object).map(warning),

@@ -32,9 +32,13 @@ const createFork = (name: string, finalizer: string) =>
     metadata: { namespace: "web", name, finalizers: [finalizer, "example.com/other"] },
     spec: {},
   });
-async function writeStatus(conditions: readonly object[], observedGeneration = 1): Promise<void> {
+async function writeStatus(
+  conditions: readonly object[],
+  observedGeneration = 1,
+  more: object = {},
+): Promise<void> {
   const object = await client.get(functionRef, objectKey({ namespace: "web", name: "forks" }));
-  const status = { observedGeneration, conditions };
+  const status = { observedGeneration, conditions, ...more };
   await client.replace(functionRef, { ...object!, status }, { subresource: "status" });
 }
 const condition = (type: string, status: string, reason: string) => ({
@@ -137,6 +141,14 @@ it.each([
 ])("reports what the conditions of a function report: %j", async (conditions, expected) => {
   await writeStatus(conditions);
   expect(await found()).toEqual(expected.flatMap((line) => [line, why]));
+});
+
+it("reports that the bridge does not use a function", async () => {
+  await writeStatus([condition("Ready", "True", "Running")], 1, { problem: "Its name is taken." });
+  expect(await found()).toEqual([
+    "problem  function web/forks: The bridge does not use it. Its name is taken.",
+    why,
+  ]);
 });
 
 it("a status of an older spec counts for nothing", async () => {

@@ -10,8 +10,7 @@ import { absenceCondition, absentConditionType, type AbsentPart, conditionsOf } 
 import { isDeepStrictEqual } from "node:util";
 import type { Bridge } from "../bridge.ts";
 import type { FollowedStream } from "../streams/follow-stream.ts";
-import type { RegisteredFunction } from "./registered-functions.ts";
-import type { Registration } from "./registration.ts";
+import type { RegisteredFunction, Registration } from "./registration.ts";
 
 type Follows = NonNullable<ReconcileFunctionStatus["follows"]>;
 type State = Follows[string];

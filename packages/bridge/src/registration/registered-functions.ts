@@ -1,5 +1,5 @@
-import { type ObjectKey, ReconcileFunction } from "@drover/controller";
-import type { KubeObject, Reflector } from "@drover/kube";
+import { ReconcileFunction } from "@drover/controller";
+import type { Reflector } from "@drover/kube";
 import {
   type DeclaredFunction,
   followPermittedFunctions,
@@ -8,16 +8,9 @@ import {
 } from "@drover/runtime";
 import { isDeepStrictEqual } from "node:util";
 import { InvalidRegistrationError } from "./invalid-registration.ts";
-import { type Registration, registrationOf } from "./registration.ts";
+import { refuseNamesakes } from "./namesakes.ts";
+import { type RegisteredFunction, type Registration, registrationOf } from "./registration.ts";
 import { wantedCampaign, wantedRetries } from "../campaigns/wanted-campaign.ts";
-
-/** A ReconcileFunction of the cluster: its registration, or the problem that prevents it. */
-export interface RegisteredFunction {
-  readonly key: ObjectKey;
-  readonly object: KubeObject;
-  readonly registration?: Registration;
-  readonly problem?: string;
-}
 
 /** The current ReconcileFunctions of the cluster. */
 export interface RegisteredFunctions {
@@ -41,8 +34,10 @@ export function followFunctions({ onChange, ...options }: FollowFunctionsOptions
     ...options,
     onChange(declared, permits) {
       const known = new Map(functions.map((one) => [one.object.metadata.uid, one.registration]));
-      functions = declared.map((one) =>
-        isAllowed(permits, one) ? registeredFunction(one) : keptAs(permits, one, known),
+      functions = refuseNamesakes(
+        declared.map((one) =>
+          isAllowed(permits, one) ? registeredFunction(one) : keptAs(permits, one, known),
+        ),
       );
       const next = functions.flatMap(({ registration }) => registration ?? []);
       // Most changes affect only the status.

@@ -1,10 +1,12 @@
 import {
   type Campaign,
   type FunctionIdentity,
+  type ObjectKey,
   type QueueName,
   queueOf,
   type ReconcileFunctionSpec,
 } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
 import { type Follower, followsOf } from "../mapping/follows-of.ts";
 import { type Hook, hooksOf } from "../hooks/hook.ts";
 
@@ -15,6 +17,14 @@ export interface Registration extends Follower {
   /** A campaign over the objects that failed or are parked. */
   readonly retries?: Campaign | undefined;
   readonly hooks: readonly Hook[];
+}
+
+/** A ReconcileFunction of the cluster: its registration, or the problem that prevents it. */
+export interface RegisteredFunction {
+  readonly key: ObjectKey;
+  readonly object: KubeObject;
+  readonly registration?: Registration;
+  readonly problem?: string;
 }
 
 /**
