@@ -27,11 +27,13 @@ describe("what somebody else changed", () => {
     await t.claim(keysIn("b", 5)[2]!);
     await t.ledger.pause({ kind: "object", key }, "tests");
     await t.wake(key);
+    await t.wake(keysIn("annotated", 1)[0]!, { paused: true });
     await t.wake(other);
     await t.run(keysIn("b", 5)[3]!, { kind: "throttled", account: "aws", after: 5_000 });
     await t.ledger.dispatch();
     await t.run(keysIn("b", 5)[4]!, { kind: "gone" });
     const before = await t.ledger.count();
+    expect(before).toMatchObject({ paused: 2 });
     expect(await repairAll()).toEqual([]);
     expect(await t.ledger.count()).toEqual(before);
   });

@@ -17,7 +17,5 @@ for _, name in ipairs(listed(names, maxKeysPerRepair)) do
   local isRight = quarantineUnless(name, kind == 'jobs' and typeOfJobKey(subject) or typeOf[kind])
   if kind == 'key' and isRight then keys[#keys + 1] = subject end
 end
-for _, key in ipairs(keys) do
-  checkEntry(key)
-end
+checkEntries(keys)
 return found
