@@ -32,6 +32,7 @@ import { bridgeConfig, type BridgeSettings } from "./config.ts";
 import droverPackage from "drover/package.json" with { type: "json" };
 
 const { version } = droverPackage;
+const scripts = { loadsScripts: true, recordScriptsAs: version };
 
 /** How often the status of functions is updated. */
 const statusInterval: Milliseconds = 1_000;
@@ -39,7 +40,7 @@ const statusInterval: Milliseconds = 1_000;
 const serve = async (process: Process<BridgeSettings>): Promise<void> => {
   const { settings, registry } = process;
   const registrations = settings.functions === undefined ? undefined : readRegistrations(settings.functions);
-  const tenants = serveTenants(process, { name: "bridge", own: [settings.namespace], loadsScripts: true });
+  const tenants = serveTenants(process, { name: "bridge", own: [settings.namespace], ...scripts });
   const bridge = serveBridge(process, tenants);
   const hooks = await hooksOf(process, bridge);
   const register = (all: readonly Registration[]): void => {
@@ -54,7 +55,7 @@ const serve = async (process: Process<BridgeSettings>): Promise<void> => {
   queueMetrics(registry, () => bridge.queues());
 };
 
-await runProcess("bridge", bridgeConfig, serve, { loadsScripts: true });
+await runProcess("bridge", bridgeConfig, serve, scripts);
 
 async function hooksOf(
   { settings, client, redis, registry, log, closing }: Process<BridgeSettings>,

@@ -5,6 +5,7 @@ import { doctorCommand } from "./doctor/doctor-command.ts";
 import { faultsCommand } from "./faults/faults-command.ts";
 import { generateCommand } from "./generate/generate-command.ts";
 import { initCommand } from "./init/init-command.ts";
+import { migrateCommand } from "./migrate/migrate-command.ts";
 import { historyCommand } from "./operate/history-command.ts";
 import { listCommand } from "./operate/list-command.ts";
 import { pauseCommand, resumeCommand } from "./operate/pause-command.ts";
@@ -24,7 +25,7 @@ export function droverCommand(): Command {
     .version(version, "-v, --version", "print the version of Drover");
   const commands = [
     ...[initCommand, devCommand, testCommand, faultsCommand, generateCommand, planCommand, deployCommand],
-    ...[doctorCommand, statusCommand, whyCommand, listCommand, historyCommand],
+    ...[doctorCommand, migrateCommand, statusCommand, whyCommand, listCommand, historyCommand],
     ...[retryCommand, pauseCommand, resumeCommand, removeCommand, uninstallCommand],
   ];
   for (const command of commands) program.addCommand(command());

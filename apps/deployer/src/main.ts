@@ -36,6 +36,7 @@ import type { PermitServices } from "./run-context.ts";
 import droverPackage from "drover/package.json" with { type: "json" };
 
 const { version } = droverPackage;
+const scripts = { loadsScripts: true, recordScriptsAs: version };
 
 /** Between two steps of a sweep: at most about 20,000 keys a second are checked. */
 const sweepPace: Milliseconds = 50;
@@ -57,7 +58,7 @@ await runFunction(
         name: "deployer",
         own: [settings.namespace, namespace],
         functionsUrl,
-        loadsScripts: true,
+        ...scripts,
       });
       const permits = permitServicesOf(client, settings);
       // Started before the deployer's own ReconcileFunction exists: without an epoch the API server would reject it.
@@ -112,7 +113,7 @@ await runFunction(
     },
   },
   {
-    loadsScripts: true,
+    ...scripts,
     complete: async (settings, process) =>
       settings.redisSecrets === "given"
         ? settings

@@ -38,6 +38,7 @@
  * | `P:pauses`                | hash   | paused scopes: since when, and the author                  | pause                       | when resumed              |
  * | `P:limits`                | hash   | rates, and until when each limit is used up or throttled   | registerWorker, dispatch, settle | never: a few fields per limit |
  * | `P:workers`               | hash   | worker processes: until when, slots, version               | registerWorker              | a lease and 2 s after the last `registerWorker` |
+ * | `P:scripts`               | hash   | script sets of live workers, or of the last one: until when | registerWorker             | a lease and 2 s after another set's last `registerWorker` |
  * | `P:advertised`            | zset   | tokens of idle slots, by when their advertisements end     | advertise, settle           | when assigned, retracted or expired |
  * | `P:advertisements`        | hash   | by token: worker, version, and its time of the advertisement | as `P:advertised`             | as `P:advertised`             |
  * | `P:assigned`              | hash   | by token: the key assigned to the slot                     | wake, settle, dispatch, pause, advertise | when settled, or its lease has ended |
@@ -78,6 +79,8 @@ export { type RedisConnection } from "./redis/redis-servers.ts";
 export { reloadCertificate } from "./redis/reload-certificate.ts";
 export { checkServer, UnfitRedisError } from "./redis/check-server.ts";
 export { dataVersions } from "./redis/data-versions.ts";
+export { forgetSets, type RecordedSet, recordedSetExpiry, recordedSets, redisNow } from "./redis/lua/recorded-scripts.ts";
+export { queueScripts, type QueueScripts } from "./work-queue/queue-scripts.ts";
 export { serverIds } from "./redis/redis-servers.ts";
 export { type RedisRole, redisUserRules, type RedisUserOptions } from "./redis/users/redis-users.ts";
 export { type RedisUserAdmin, redisUserAdmin } from "./redis/users/redis-user-admin.ts";

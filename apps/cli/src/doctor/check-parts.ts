@@ -1,7 +1,7 @@
 import type { KubeClient } from "@drover/kube";
-import { absenceMessage, leaseOf, type Part, versionOf } from "@drover/runtime";
-import { findAbsentParts } from "../find-absent-parts.ts";
+import { absenceMessage } from "@drover/runtime";
 import { version as ownVersion } from "../package/version.ts";
+import { type PartVersion, partVersions } from "../part-versions.ts";
 import { type Finding, permissionAdvice } from "./finding.ts";
 
 const subject = "parts";
@@ -18,29 +18,20 @@ export async function checkParts(
   client: KubeClient,
   { namespace, isCalled }: PartsToCheck,
 ): Promise<readonly Finding[]> {
-  const parts: readonly Part[] = ["bridge", "deployer", ...(isCalled ? (["gateway"] as const) : [])];
-  const absent = await findAbsentParts(client, { namespace, parts });
-  if (absent === undefined) {
+  const found = await partVersions(client, { namespace, isCalled });
+  if (found === undefined) {
     const message = `You may not read Leases in the namespace ${namespace}, so it is not known which parts run.`;
     return [{ level: "unknown", subject, message, next: permissionAdvice }];
   }
-  const running = parts.filter((part) => !absent.some((one) => one.part === part));
-  const found = await Promise.all(
-    running.map(async (part) => {
-      const lease = await leaseOf(client, { namespace, part });
-      if (lease === undefined) return [];
-      return [{ part, version: versionOf(lease) ?? "a version that does not state itself" }];
-    }),
-  );
-  const versions = found.flat();
+  const { absent, running } = found;
   return [
     ...absent.map((one): Finding => ({ level: "problem", subject, message: absenceMessage(one) })),
-    ...(versions.length === 0 ? [] : [compareVersions(versions)]),
+    ...(running.length === 0 ? [] : [compareVersions(running)]),
   ];
 }
 
 /** Compares the versions of the parts with each other, and with that of this command. */
-function compareVersions(versions: readonly { readonly part: Part; readonly version: string }[]): Finding {
+function compareVersions(versions: readonly PartVersion[]): Finding {
   const [common, ...others] = new Set(versions.map(({ version }) => version));
   if (others.length > 0) {
     const named = versions.map(({ part, version }) => `${part} ${version}`).join(", ");

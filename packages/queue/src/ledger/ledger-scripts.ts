@@ -23,7 +23,7 @@ export const ledgerScripts = {
   unclaimedJobs: defineLedgerScript("unclaimed-jobs", "unclaimed-jobs", ["minAge"]),
   dispatchAgain: defineLedgerScript("dispatch-again", "dispatch-again", ["key", "jobNumber"]),
   registerWorker: defineLedgerScript("register-worker", "register-worker", [
-    ...["worker", "slots", "version", "lasts", "first", "longest", "attempts", "limits"],
+    ...["worker", "slots", "version", "lasts", "first", "longest", "attempts", "limits", "scripts"],
   ]),
   pause: defineLedgerScript("pause", "pause", ["scope", "on", "by"]),
   firstIncarnation: defineLedgerScript("first-incarnation", "first-incarnation", []),

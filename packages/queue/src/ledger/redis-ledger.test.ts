@@ -9,6 +9,7 @@ import {
 } from "./contract/ledger-under-test.ts";
 import { maxErrorLength, maxPauseAuthorLength } from "./ledger.ts";
 import { ledgerContract } from "./contract/ledger.contract.ts";
+import { ownSetName } from "../redis/lua/recorded-scripts.ts";
 import { redisUnderTest } from "./redis-ledger.fixture.ts";
 import { openRedisLedger } from "./redis-ledger.ts";
 
@@ -22,12 +23,27 @@ it("gone leaves no Redis key behind but the last answer and the history, for a m
   const past = { trigger: [], duration: 1, verdict: "gone" } as const;
   await t.ledger.settle(key, "t", { kind: "gone" }, past);
   const ofKey = [`${at.prefix}:history:${key}`, `${at.prefix}:key:${key}`];
-  const others = [`${at.prefix}:control`, `${at.prefix}:workers`];
+  const others = ["control", "scripts", "workers"].map((name) => `${at.prefix}:${name}`);
   expect((await at.redis.keys(`${at.prefix}:*`)).sort()).toEqual([...others, ...ofKey].sort());
   for (const name of ofKey) {
     expect(await at.redis.pttl(name)).toBeGreaterThan(0);
     expect(await at.redis.pttl(name)).toBeLessThanOrEqual(60_000);
   }
+});
+
+it("keeps the script sets of live workers, and that of the last one", async () => {
+  const scripts = `${at.prefix}:scripts`;
+  const worker = { worker: "w1", slots: 1, version: 1, backoff: { first: 20, longest: 50 }, accounts: {} };
+  await at.redis.hset(scripts, { live: 9e15, stale: 1, foreign: "x" });
+  await t.ledger.registerWorker({ ...worker, lasts: 1_000 });
+  const kept = await at.redis.hgetall(scripts);
+  expect(Object.keys(kept).sort()).toEqual([ownSetName, "live"].sort());
+  expect(kept[ownSetName]).toMatch(/^\d{13}$/);
+  await t.ledger.registerWorker({ ...worker, slots: 0, lasts: 1_000 });
+  expect(await at.redis.hgetall(scripts)).toEqual(kept);
+  await at.redis.hset(scripts, Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`s${i}`, 9e15])));
+  await t.ledger.registerWorker({ ...worker, lasts: 1_000 });
+  expect(await at.redis.hkeys(scripts)).toEqual([ownSetName]);
 });
 
 /** Redis time, ms. */

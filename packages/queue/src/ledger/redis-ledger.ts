@@ -1,4 +1,5 @@
 import * as answers from "./redis-ledger-answers.ts";
+import { ownSetName } from "../redis/lua/recorded-scripts.ts";
 import { type Milliseconds, type ObjectKey, tryParseObjectKey, type Rate } from "@drover/controller";
 import { z } from "zod";
 import type { ClaimJob } from "../worker/job-queue.ts";
@@ -93,7 +94,8 @@ export function openRedisLedger(options: RedisLedgerOptions): RedisLedger {
     async registerWorker(worker) {
       const { slots, version, lasts } = worker;
       const { first, longest, attempts = "" } = worker.backoff;
-      const values = { slots, version, lasts, first, longest, attempts, limits: limitsJson(worker) };
+      const settings = { first, longest, attempts, limits: limitsJson(worker) };
+      const values = { slots, version, lasts, ...settings, scripts: ownSetName };
       await run(ledgerScripts.registerWorker, { worker: worker.worker, ...values }, z.unknown());
     },
     ...pauseMethods(run, parseJobs),

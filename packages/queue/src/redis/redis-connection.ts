@@ -38,6 +38,11 @@ export interface RedisConnectionOptions {
    * Default: true.
    */
   readonly loadsScripts?: boolean;
+  /**
+   * The version of Drover, for users that may record scripts, as those of bridges and deployers may: the scripts of this
+   * version are recorded under it, and recorded ones of other versions are loaded as well. Default: neither.
+   */
+  readonly recordScriptsAs?: string | undefined;
   /** How long a process that may not load scripts waits for them. Default: without limit. */
   readonly scriptTimeout?: Milliseconds;
   /** Stops connecting, and closes the connection. Has no effect once it is made. */
@@ -82,7 +87,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
   const login = password === undefined ? address : { ...address, password };
   const redis = open(login, ca === undefined ? {} : { ca }, { clientName, socketTimeout });
   logOutages(redis, log);
-  const { loadsScripts = true, scriptTimeout, signal } = options;
+  const { loadsScripts = true, recordScriptsAs, scriptTimeout, signal } = options;
   if (!loadsScripts) waitForScripts(redis, log, scriptTimeout);
   const giveUp = (): void => redis.disconnect();
   signal?.addEventListener("abort", giveUp);
@@ -95,7 +100,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
       signal,
     });
     await checkServer(redis, connectTimeout, log);
-    if (loadsScripts) await keepScriptsLoaded(redis, log).catch(throwLoadError);
+    if (loadsScripts) await keepScriptsLoaded(redis, log, recordScriptsAs).catch(throwLoadError);
   } catch (error) {
     redis.disconnect();
     throw error;

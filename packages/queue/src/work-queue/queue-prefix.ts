@@ -16,3 +16,6 @@ export const allFunctionsPattern = "{drover:*}";
 
 /** The pattern of the deployer's queue, in whichever namespace it is registered. */
 export const systemQueuesPattern = "{drover.system:*}";
+
+/** The prefix of the Redis keys of recorded scripts, see `recorded-scripts.ts`. They belong to no queue. */
+export const recordedScriptsPrefix = "{drover-scripts}";

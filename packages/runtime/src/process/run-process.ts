@@ -42,6 +42,8 @@ export interface ProcessOptions<Settings extends ProcessSettings = ProcessSettin
    * false.
    */
   readonly loadsScripts?: boolean;
+  /** The version of Drover, for bridges and deployers: see `connectRedis`. Default: scripts are not recorded. */
+  readonly recordScriptsAs?: string | undefined;
   /**
    * Completes the settings, such as the password of Redis, before the process connects to Redis. The process serves HTTP
    * already, and is not ready.
@@ -62,7 +64,11 @@ export async function runProcess<Settings extends ProcessSettings>(
   name: string,
   read: () => Settings,
   main: (process: Process<Settings>) => void | Promise<void>,
-  { loadsScripts = false, complete = (settings) => Promise.resolve(settings) }: ProcessOptions<Settings> = {},
+  {
+    loadsScripts = false,
+    recordScriptsAs,
+    complete = (settings) => Promise.resolve(settings),
+  }: ProcessOptions<Settings> = {},
 ): Promise<void> {
   const opened: Closeable[] = [];
   let log = openLog({ process: name });
@@ -74,7 +80,8 @@ export async function runProcess<Settings extends ProcessSettings>(
     stop = stopOnSignals(log);
     const stopped = once(stop.signal, "abort").then(() => exitAfter(settings.stopGrace + closeTimeout, log));
     const failed = Promise.withResolvers<never>();
-    const base = await open({ name, settings, log, stopping: stop.signal, loadsScripts, complete }, opened);
+    const scripts = { loadsScripts, recordScriptsAs };
+    const base = await open({ name, settings, log, stopping: stop.signal, ...scripts, complete }, opened);
     await Promise.race([main({ ...base.process, fail: failed.reject }), failed.promise]);
     base.started();
     await Promise.race([stopped, failed.promise]);
@@ -108,7 +115,7 @@ interface OpenOptions<Settings extends ProcessSettings> extends Required<Process
 }
 
 async function open<Settings extends ProcessSettings>(
-  { name, settings: given, log, stopping, loadsScripts, complete }: OpenOptions<Settings>,
+  { name, settings: given, log, stopping, loadsScripts, recordScriptsAs, complete }: OpenOptions<Settings>,
   opened: Closeable[],
 ): Promise<{ process: Omit<Process<Settings>, "fail">; started: () => void }> {
   const closing = (part: string, close: () => Promise<void>): void => void opened.push({ name: part, close });
@@ -137,6 +144,7 @@ async function open<Settings extends ProcessSettings>(
     clientName: name,
     log,
     loadsScripts,
+    recordScriptsAs,
   });
   closing("redis", () => disconnectRedis(redis));
   const readiness = (part: string, check: ReadinessCheck): void => void ready.set(part, check);

@@ -8,6 +8,7 @@ export interface ServeTenantsOptions extends Omit<ReservedForDrover, "redisUrl">
   /** The client's name in `CLIENT LIST`. */
   readonly name: string;
   readonly loadsScripts: boolean;
+  readonly recordScriptsAs?: string;
 }
 
 /**
@@ -25,11 +26,11 @@ export function serveTenants(
     closing,
     readiness,
   }: Process<ProcessSettings & Pick<PartSettings, "tenantsFile">>,
-  { name, loadsScripts, ...reserved }: ServeTenantsOptions,
+  { name, loadsScripts, recordScriptsAs, ...reserved }: ServeTenantsOptions,
 ): TenantRedis {
   const { tenantsFile: tenants, redisUrl } = settings;
   refuseReserved(tenants, { ...reserved, redisUrl });
-  const redis = openTenantRedis({ tenants, main, clientName: name, loadsScripts, log });
+  const redis = openTenantRedis({ tenants, main, clientName: name, loadsScripts, recordScriptsAs, log });
   closing("tenants", () => redis.close());
   readiness("tenants", () => {
     const problems = redis.problems();

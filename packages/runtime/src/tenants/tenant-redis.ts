@@ -55,6 +55,7 @@ export interface TenantRedisOptions {
   /** The client's name in `CLIENT LIST`. */
   readonly clientName: string;
   readonly loadsScripts: boolean;
+  readonly recordScriptsAs?: string | undefined;
   readonly log: Log;
   readonly times?: Partial<TenantTimes>;
 }
@@ -202,7 +203,7 @@ function maintainServer(
 
 const connectTo = (
   { url, password, ca }: Tenant,
-  { clientName, loadsScripts, log }: TenantRedisOptions,
+  { clientName, loadsScripts, recordScriptsAs, log }: TenantRedisOptions,
   connectTimeout: Milliseconds,
   signal: AbortSignal,
 ): Promise<RedisConnection> =>
@@ -212,6 +213,7 @@ const connectTo = (
     url,
     clientName,
     loadsScripts,
+    recordScriptsAs,
     log,
     connectTimeout,
     signal,

@@ -7,6 +7,7 @@ local function typesOfLedger()
     pauses = 'hash',
     limits = 'hash',
     workers = 'hash',
+    scripts = 'hash',
     waits = 'zset',
     ready = 'zset',
     dispatched = 'zset',

@@ -2,12 +2,18 @@
 -- the settings of its controller: backoff (`first`, `most`, ms), `attempts` ('' for no limit) and `limits`, a JSON
 -- object of `{ name: { every, burst } }`. The settings of the newest version among the registered workers apply.
 -- Workers of the past do not count: a function that is deleted and created again counts its versions from the
--- beginning.
+-- beginning. `scripts` names the script set of the worker's version. Those of live workers are kept, and that of the last one.
 
 if slots == '0' then
   redis.call('HDEL', WORKERS, worker)
 else
   redis.call('HSET', WORKERS, worker, string.format('%.0f %s %s', now + lasts, slots, version))
+  if redis.call('HLEN', P .. ':scripts') > maxHashFields then redis.call('DEL', P .. ':scripts') end
+  local sets = redis.call('HGETALL', P .. ':scripts')
+  for i = 1, #sets, 2 do
+    if (tonumber(sets[i + 1]) or 0) <= now then redis.call('HDEL', P .. ':scripts', sets[i]) end
+  end
+  redis.call('HSET', P .. ':scripts', scripts, string.format('%.0f', now + lasts))
 end
 -- Drover does not write so many fields: another client did.
 if redis.call('HLEN', WORKERS) > maxWorkers then redis.call('DEL', WORKERS) end

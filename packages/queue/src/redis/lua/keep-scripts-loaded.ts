@@ -1,6 +1,8 @@
 import type { Log, Milliseconds } from "@drover/controller";
 import { Cluster, type Redis } from "ioredis";
 import { loadedScripts } from "./loaded-scripts.ts";
+import type { LoadableScript } from "./lua-script.ts";
+import { openNeighbourScripts } from "./neighbour-scripts.ts";
 import { hostPortOf, primariesOf } from "../redis-servers.ts";
 
 /** How often a server is checked for missing scripts: SCRIPT FLUSH and failovers notify no client. */
@@ -11,16 +13,26 @@ const checkInterval: Milliseconds = 1_000;
  * them: at once when a connection is back, and within a second after a SCRIPT FLUSH or a failover. Servers lose scripts
  * when they restart, and replicas do not receive them from their primary; a cluster's replicas get them in advance.
  *
+ * @param recordAs the version of Drover. If it is given, this version's scripts are recorded in Redis under it, and those that
+ * processes of other versions have recorded are loaded, too.
  * @returns when all primaries have the scripts. Loading goes on until the connection ends.
  * @throws ReplyError if Redis does not permit it.
  */
-export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log): Promise<void> {
+export async function keepScriptsLoaded(
+  redis: Redis | Cluster,
+  log: Log,
+  recordAs?: string,
+): Promise<void> {
+  const neighbours = recordAs === undefined ? undefined : openNeighbourScripts(redis, log, recordAs);
   const underWay = new Set<Redis>();
   const keep = async (node: Redis): Promise<void> => {
     if (underWay.has(node)) return;
     underWay.add(node);
     try {
-      await loadMissing(node);
+      await loadMissing(node, loadedScripts);
+      for (const set of neighbours?.sets() ?? []) {
+        await loadMissing(node, set.scripts).catch((error: unknown) => neighbours?.reject(set, error));
+      }
     } catch (error) {
       log.warn({ err: error, node: hostPortOf(node) }, "Could not load scripts into Redis; trying again");
     } finally {
@@ -32,11 +44,13 @@ export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log): Promi
   for (const node of serversOf(redis)) watch(node);
   const timer = setInterval(() => {
     if (redis.status === "end") clearInterval(timer);
+    void neighbours?.refresh();
     for (const node of serversOf(redis)) if (isReachable(node)) void keep(node);
   }, checkInterval);
   timer.unref();
   redis.once("end", () => clearInterval(timer));
-  await Promise.all(primariesOf(redis).map(loadMissing));
+  await Promise.all(primariesOf(redis).map((node) => loadMissing(node, loadedScripts)));
+  void neighbours?.refresh();
 }
 
 /** A cluster's node that was not used yet has no connection, and opens one with the first command. */
@@ -45,10 +59,8 @@ const isReachable = ({ status }: Redis): boolean => status === "ready" || status
 const serversOf = (redis: Redis | Cluster): readonly Redis[] =>
   redis instanceof Cluster ? redis.nodes("all") : [redis];
 
-async function loadMissing(node: Redis): Promise<void> {
-  const has = await node.script("EXISTS", ...loadedScripts.map(({ sha }) => sha));
+async function loadMissing(node: Redis, scripts: readonly LoadableScript[]): Promise<void> {
+  const has = await node.script("EXISTS", ...scripts.map(({ sha }) => sha));
   const loaded = Array.isArray(has) ? has : [];
-  await Promise.all(
-    loadedScripts.filter((_, i) => loaded[i] !== 1).map(({ lua }) => node.script("LOAD", lua)),
-  );
+  await Promise.all(scripts.filter((_, i) => loaded[i] !== 1).map(({ lua }) => node.script("LOAD", lua)));
 }

@@ -1,4 +1,9 @@
-import { allFunctionsPattern, queuePrefix, systemQueuesPattern } from "../../work-queue/queue-prefix.ts";
+import {
+  allFunctionsPattern,
+  queuePrefix,
+  recordedScriptsPrefix,
+  systemQueuesPattern,
+} from "../../work-queue/queue-prefix.ts";
 
 /**
  * One Redis user per component, with the commands and keys that it needs and no others.
@@ -100,17 +105,18 @@ const allQueuePatterns: Readonly<Record<RedisRole, readonly string[]>> = {
   deployer: functionAndSystemPatterns,
 };
 
+const recordedScripts = `~${recordedScriptsPrefix}*`;
 /**
- * Patterns of the keys of streams and hooks. The bridges of a cluster share one set, an embedded bridge has its own.
+ * Patterns of the keys of streams, hooks and recorded scripts. Only processes that load scripts for all others may write those. The bridges of a cluster share one set, an embedded bridge has its own.
  */
 const streamPatterns: Readonly<Record<RedisRole, (controllers: readonly string[]) => readonly string[]>> = {
-  bridge: () => ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*"],
+  bridge: () => ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*", recordedScripts],
   embedded: (controllers) =>
     controllers.flatMap((of) => [`~{drover-stream:${of}:*}*`, `~{drover-bridges:${of}}*`]),
   function: () => [],
   gateway: () => [],
   operator: () => [],
-  deployer: () => ["~{drover-hook:*}*"],
+  deployer: () => ["~{drover-hook:*}*", recordedScripts],
 };
 /** The commands of packages/bridge, in addition to those of a dispatcher. */
 const streamCommands = [
