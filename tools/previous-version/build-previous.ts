@@ -9,6 +9,7 @@
 import type { bundle as presentBundle } from "../../infra/bundle.ts";
 import { execFile } from "node:child_process";
 import {
+  appendFileSync,
   copyFileSync,
   existsSync,
   globSync,
@@ -45,9 +46,15 @@ export interface WantedBundle {
   readonly files?: readonly string[];
 }
 
-/** @returns the bundles' files, by name. */
-export async function buildPrevious(wanted: readonly WantedBundle[]): Promise<ReadonlyMap<string, string>> {
-  const folder = await sources();
+/**
+ * @param commit another one than that of previous.json.
+ * @returns the bundles' files, by name.
+ */
+export async function buildPrevious(
+  wanted: readonly WantedBundle[],
+  commit = previous.commit,
+): Promise<ReadonlyMap<string, string>> {
+  const folder = await sources(commit);
   const { bundle } = bundleModule.parse(await import(pathToFileURL(join(folder, "infra/bundle.ts")).href));
   const files = new Map<string, string>();
   for (const { name, files: [entry, ...others] = [] } of wanted) {
@@ -64,22 +71,39 @@ const bundleModule = z.object({
   bundle: z.custom<typeof presentBundle>((value) => typeof value === "function"),
 });
 
+/** The commit of a revision of this clone, such as `HEAD`. */
+export async function commitOf(revision: string): Promise<string> {
+  const words = ["-C", root, "rev-parse", "--verify", "--end-of-options", `${revision}^{commit}`];
+  const { stdout } = await run("git", words).catch((cause: unknown) => {
+    throw new Error(`This clone has no commit ${revision}. If it is shallow: git fetch --unshallow`, {
+      cause,
+    });
+  });
+  return stdout.trim();
+}
+
+/** True if bridges and deployers of a commit record their scripts. */
+export const recordsScripts = async (commit: string): Promise<boolean> =>
+  existsSync(join(await sources(commit), "packages/queue/src/redis/lua/recorded-scripts.ts"));
+
 /** The folder of its sources, with node_modules that lead to its own packages. */
-async function sources(): Promise<string> {
-  const folder = join(root, ".cache/previous", previous.commit);
+export async function sources(commit: string): Promise<string> {
+  const folder = join(root, ".cache/previous", `${commit}-renamed`);
   if (existsSync(folder)) return folder;
   const unfinished = `${folder}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { recursive: true });
   const archive = `${unfinished}.tar`;
   // Without its tests, which runners of tests would find.
-  const wanted = [previous.commit, "--", ".", ":(exclude,glob)**/*.test.ts"];
+  const wanted = [commit, "--", ".", ":(exclude,glob)**/*.test.ts"];
   await run("git", ["-C", root, "archive", `--output=${archive}`, ...wanted]).catch((cause: unknown) => {
-    const hint = `The commit ${previous.commit} of tools/previous-version/previous.json is not in this clone: git fetch --unshallow`;
+    const hint = `The commit ${commit} is not in this clone: git fetch --unshallow`;
     throw new Error(hint, { cause });
   });
   await run("tar", ["--extract", `--file=${archive}`, `--directory=${unfinished}`]);
   await rm(archive);
+  // So that no script of its ledger has the name of a present one, as after a change of them all.
+  appendFileSync(join(unfinished, "packages/queue/src/redis/lua/guard.lua"), "-- of another version\n");
   linkModules(unfinished);
   await rename(unfinished, folder);
   return folder;

@@ -3,10 +3,10 @@
  *
  * Bridge, deployer, gateway, a function that pulls and one that is called, each of the previous version or of the present one:
  * `npm run versions -- --orders 20 --seed 1`. In each order, a random one, all five go over to the other version, one after the
- * other, while objects change. The chart installs them; the processes are real ones, on a node that runs containers as
+ * other, while objects change, and while Redis is killed or loses its scripts. The chart installs them; the processes are real ones, on a node that runs containers as
  * processes, with a real API server and a Redis 7.
  *
- * Which version is the previous one is in tools/previous-version/previous.json. Load, watch and judgement are those of
+ * Which version is the previous one is in tools/previous-version/previous.json; `--previous COMMIT` takes another one. Load, watch and judgement are those of
  * `verification/cluster/upgrade.pods.test.ts`: recorder.ts.
  */
 import { ReconcileFunction } from "@drover/controller";
@@ -20,12 +20,20 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import { bundle } from "../../infra/bundle.ts";
-import { buildPrevious, previous } from "../../tools/previous-version/build-previous.ts";
+import {
+  buildPrevious,
+  commitOf,
+  previous,
+  recordsScripts,
+  sources,
+} from "../../tools/previous-version/build-previous.ts";
+import { layoutOf, previousLayout } from "../../tools/previous-version/layout.ts";
 import { chart, setJson } from "../chart/helm.ts";
 import { type ProcessCluster, processValues, startProcessCluster } from "../chart/process-cluster.ts";
 import { type Violation, violationLines } from "../harness/report-violations.ts";
 import { startProcess } from "../harness/start-process.ts";
 import { wholeNumber } from "../harness/whole-number.ts";
+import { openRedisDisturber } from "./disturb-redis.ts";
 import { deliveries, type Delivery, functionName, notesFunction } from "./notes.ts";
 import type { Report } from "./report.ts";
 import { crds, objects, recordingAt, unseenIn, violationsIn } from "./recording.ts";
@@ -35,6 +43,7 @@ const { values } = parseArgs({
     orders: { type: "string", default: "20" },
     seed: { type: "string", default: "1" },
     "per-second": { type: "string", default: "200" },
+    previous: { type: "string", default: previous.commit },
   },
 });
 const parts = ["bridge", "deployer", "gateway"] as const;
@@ -53,11 +62,16 @@ async function main(): Promise<number> {
     );
     return 1;
   }
+  const commit = await commitOf(values.previous);
+  if (commit === previous.commit && !isDeepStrictEqual(layoutOf(await sources(commit)), previousLayout())) {
+    console.log("layout.list is not that of the previous version: node tools/previous-version/layout.ts");
+    return 1;
+  }
   const seed = wholeNumber("seed", values.seed);
   const orders = wholeNumber("orders", values.orders, 1);
   const dice = pseudoRandom(seed);
   const folder = await mkdtemp(join(tmpdir(), "drover-versions-"));
-  const files = { previous: await previousFiles(), present: await presentFiles() };
+  const files = { previous: await previousFiles(commit), present: await presentFiles() };
   const processes = await startProcessCluster(folder, async (kubeconfigOf) => {
     const images: [string, { command: string[]; env: Record<string, string> }][] = [];
     for (const name of all) {
@@ -96,6 +110,9 @@ async function main(): Promise<number> {
   // them as long as it runs.
   await switchTo(cluster, "bridge", "present");
   running.set("bridge", "present");
+  const disturber = await openRedisDisturber(processes.client);
+  const isRecorded = await recordsScripts(commit);
+  const disturbed = { kill: 0, flush: 0 };
   const lost: Violation[] = [];
   for (let order = 0; order < orders; order++) {
     for (const name of dice.some(all, all.length)) {
@@ -103,8 +120,14 @@ async function main(): Promise<number> {
       await recording.startLoad();
       await delay(dice.between(500, 1_500));
       const switched = switchTo(cluster, name, version);
+      const how = dice.chance(0.3) ? "kill" : dice.chance(0.4) ? "flush" : undefined;
+      await Promise.race([switched, delay(dice.between(0, 3_000))]);
+      if (how !== undefined && (isRecorded || hasLoaders(running, name))) {
+        await disturber.disturb(how);
+        disturbed[how]++;
+      }
       // The last change of some object falls into every moment of it, and is masked by no later one.
-      await Promise.race([switched, delay(dice.between(0, 6_000))]);
+      await Promise.race([switched, delay(dice.between(0, 3_000))]);
       await recording.stopLoad();
       await switched;
       lost.push(...unseenIn(await atRest(recording)));
@@ -116,17 +139,30 @@ async function main(): Promise<number> {
   const report = await recording.report();
   const violations = [...lost, ...violationsIn({ ...report, unseen: [] })];
   for (const line of violationLines(violations)) console.log(line);
+  await disturber.close();
   await recorder.stop();
   await processes.stop();
   console.log(`logs: ${folder}`);
   console.log(
-    `${orders} orders of ${all.length} parts, seed ${seed}, ${previous.commit.slice(0, 8)} beside the present tree: ` +
+    `${orders} orders of ${all.length} parts, seed ${seed}, ${commit.slice(0, 8)} beside the present tree: ` +
       `${violations.length} violations; ${report.changes} changes at ${report.perSecond}/s, ` +
+      `Redis killed ${disturbed.kill} times and flushed ${disturbed.flush} times, ` +
       `runs ${report.runs.pulled} pulled and ${report.runs.called} called, ` +
       `longest time without a run ${report.longestGap.pulled} and ${report.longestGap.called} ms`,
   );
   return violations.length === 0 ? 0 : 1;
 }
+
+/**
+ * True if each version whose scripts are needed has a bridge or a deployer, before and after a part goes over to the other: a
+ * previous version that records no scripts needs its own.
+ */
+const hasLoaders = (running: ReadonlyMap<Name, Version>, changing: Name): boolean =>
+  (["previous", "present"] as const).every((version) => {
+    const runs = (name: Name): boolean => name !== changing && running.get(name) === version;
+    const isNeeded = ["gateway", "pulled"].some((name) => name === changing || runs(name as Name));
+    return !isNeeded || (["bridge", "deployer"] as const).some(runs);
+  });
 
 /** The report once all changes have been read, or when that takes too long. */
 async function atRest(recording: ReturnType<typeof recordingAt>): Promise<Report> {
@@ -143,11 +179,14 @@ const imageOf = (name: Name, version: Version): string =>
 
 const entryOf = (delivery: Delivery): string => `verification/upgrades/${delivery}.ts`;
 
-const previousFiles = (): Promise<ReadonlyMap<string, string>> =>
-  buildPrevious([
-    ...parts.map((name) => ({ name })),
-    ...deliveries.map((name) => ({ name, files: [entryOf(name), "verification/upgrades/notes.ts"] })),
-  ]);
+const previousFiles = (commit: string): Promise<ReadonlyMap<string, string>> =>
+  buildPrevious(
+    [
+      ...parts.map((name) => ({ name })),
+      ...deliveries.map((name) => ({ name, files: [entryOf(name), "verification/upgrades/notes.ts"] })),
+    ],
+    commit,
+  );
 
 async function presentFiles(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();

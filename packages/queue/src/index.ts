@@ -79,7 +79,13 @@ export { type RedisConnection } from "./redis/redis-servers.ts";
 export { reloadCertificate } from "./redis/reload-certificate.ts";
 export { checkServer, UnfitRedisError } from "./redis/check-server.ts";
 export { dataVersions } from "./redis/data-versions.ts";
-export { forgetSets, type RecordedSet, recordedSetExpiry, recordedSets, redisNow } from "./redis/lua/recorded-scripts.ts";
+export {
+  forgetSets,
+  type RecordedSet,
+  recordedSetExpiry,
+  recordedSets,
+  redisNow,
+} from "./redis/lua/recorded-scripts.ts";
 export { queueScripts, type QueueScripts } from "./work-queue/queue-scripts.ts";
 export { serverIds } from "./redis/redis-servers.ts";
 export { type RedisRole, redisUserRules, type RedisUserOptions } from "./redis/users/redis-users.ts";

@@ -23,10 +23,6 @@ afterAll(() => disconnectRedis(bridge));
 const state = () => readState(client, bridge, "drover");
 const described = async () => (await state().then(describeState)).join("\n");
 const finish = async () => finishMigration(bridge, await state());
-const ownSet = async (): Promise<string> => {
-  const [name = ""] = Object.keys(await admin.hgetall("{drover-scripts}"));
-  return name;
-};
 /** Records scripts of an older version, as its bridge has done ten minutes ago. */
 async function recordOld(age = 600_000): Promise<string> {
   const text = JSON.stringify(["return 'old'"]);
@@ -38,10 +34,10 @@ async function recordOld(age = 600_000): Promise<string> {
 
 beforeAll(async () => {
   await installCrd(client, { ...customResourceDefinition(ReconcileFunction) });
-  await expect.poll(ownSet).not.toBe("");
 });
 
 it("refuses while parts do not run, and while they run in different versions", async () => {
+  await expect.poll(() => admin.exists("{drover-scripts}")).toBe(1);
   await expect(finish()).rejects.toThrow(/not finished:\n {2}No bridge .*\n {2}No deployer /);
   await renewLeases(client, "bridge", "deployer");
   const writeHolder = (name: string, holderIdentity: string) =>
@@ -50,13 +46,17 @@ it("refuses while parts do not run, and while they run in different versions", a
       body: { spec: { holderIdentity } },
     });
   await writeHolder("bridge", "host_0.0.9");
-  await expect(finish()).rejects.toThrow(`different versions: bridge 0.0.9, deployer ${version}. Update them`);
+  await expect(finish()).rejects.toThrow(
+    `different versions: bridge 0.0.9, deployer ${version}. Update them`,
+  );
   await writeHolder("deployer", "host_0.0.9");
   await expect(finish()).rejects.toThrow(
     `This command is ${version}, and the parts are 0.0.9. Use the drover of that version.`,
   );
   for (const part of ["bridge", "deployer"]) await writeHolder(part, `host_${version}`);
-  expect(await finish()).toEqual(["Nothing to finish: only the scripts of the present version are recorded."]);
+  expect(await finish()).toEqual([
+    "Nothing to finish: only the scripts of the present version are recorded.",
+  ]);
 });
 
 it("refuses while a function needs the scripts of another version, also if it has no process, and names it", async () => {
@@ -88,18 +88,23 @@ const ownSetOfBridge = async (): Promise<string> =>
 
 it("refuses while a bridge of another version may run", async () => {
   const old = await recordOld(60_000);
-  await expect(finish()).rejects.toThrow(/with the scripts of .* and the scripts of .* have run within three/);
+  await expect(finish()).rejects.toThrow(
+    /with the scripts of .* and the scripts of .* have run within three/,
+  );
   await recordOld();
   expect(await described()).toContain(`--finish would remove the scripts of 0.0.9 (${old.slice(0, 8)}).`);
 });
 
 it("removes what nothing uses any more, and leaves the scripts of a running function", async () => {
   const old = await recordOld();
-  const work = openWorkQueue({ redis: admin, controller: queue, log: silentLog, upkeep: "own" });
+  const redis = await connectRedis({ url: server.url, clientName: "function", log: silentLog });
+  const work = openWorkQueue({ redis, controller: queue, log: silentLog, upkeep: "own" });
   const worker = work.work(() => Promise.resolve({ kind: "done" }), { concurrency: 1, timeout: 1_000 });
   await expect.poll(() => admin.exists(`${queuePrefix(queue)}:scripts`)).toBe(1);
   const text = await described();
-  expect(text).toContain(`This command is of Drover ${version}: ledger 1, index 1, contract v2, kinds v1alpha1`);
+  expect(text).toContain(
+    `This command is of Drover ${version}: ledger 1, index 1, contract v2, kinds v1alpha1`,
+  );
   expect(text).toMatch(
     new RegExp(`${(await ownSetOfBridge()).slice(0, 8)} +${version.replaceAll(".", "\\.")} .* web/forks`),
   );
@@ -108,12 +113,14 @@ it("removes what nothing uses any more, and leaves the scripts of a running func
   expect(await described()).toContain("--finish has nothing to do.");
   await worker.drain(0);
   await work.close();
+  await disconnectRedis(redis);
 });
 
 it("refuses in a Redis in which no bridge records, and to a user who may not read the record", async () => {
-  const set = await ownSetOfBridge();
-  await admin.hset("{drover-scripts}", set, `${Date.now() - 600_000} ${version}`);
-  await expect(finish()).rejects.toThrow("No bridge and no deployer has recorded its scripts in this Redis");
+  const empty = { ...(await state()), recorded: [] };
+  await expect(finishMigration(bridge, empty)).rejects.toThrow(
+    "No bridge and no deployer has recorded its scripts in this Redis",
+  );
   const operator = redisUserRules({ role: "operator", controllers: "all" });
   await admin.call("ACL", "SETUSER", "operator", ...operator.split(" "), ">secret");
   const theirs = server.url.replace("//", "//operator:secret@");

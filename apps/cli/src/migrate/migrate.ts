@@ -42,7 +42,8 @@ export async function readState(
   const isCalled = functions.some(({ spec }) => spec?.delivery === "webhook");
   const parts = await partVersions(client, { namespace, isCalled });
   return {
-    ...{ parts, namespace },
+    parts,
+    namespace,
     recorded: await recordedSets(redis),
     queues: await queueScripts(redis),
     now: await redisNow(redis),
@@ -54,7 +55,9 @@ export function describeState(state: MigrationState): readonly string[] {
   const { parts, recorded, queues, now } = state;
   const { ledger, index } = dataVersions;
   const own = `ledger ${ledger}, index ${index}, contract ${contractVersion}, kinds ${ReconcileFunction.version}`;
-  const unrecorded = queues.filter(({ sets }) => sets.every((set) => recorded.every(({ name }) => name !== set)));
+  const unrecorded = queues.filter(({ sets }) =>
+    sets.every((set) => recorded.every(({ name }) => name !== set)),
+  );
   const obstacles = obstaclesOf(state);
   const removed = obstacles.length === 0 ? otherSets(state) : [];
   return [
@@ -129,9 +132,13 @@ function partObstacles({ parts, namespace }: MigrationState): readonly string[] 
   const named = running.map(({ part, version }) => `${part} ${version}`).join(", ");
   return [
     ...absent.map(absenceMessage),
-    ...(versions.size > 1 ? [`The parts run in different versions: ${named}. Update them: helm upgrade.`] : []),
+    ...(versions.size > 1
+      ? [`The parts run in different versions: ${named}. Update them: helm upgrade.`]
+      : []),
     ...(versions.size === 1 && !versions.has(ownVersion)
-      ? [`This command is ${ownVersion}, and the parts are ${[...versions].join()}. Use the drover of that version.`]
+      ? [
+          `This command is ${ownVersion}, and the parts are ${[...versions].join()}. Use the drover of that version.`,
+        ]
       : []),
   ];
 }
@@ -155,7 +162,9 @@ function setObstacles(state: MigrationState): readonly string[] {
     if (sets.length > 0 && others.length === 0) return [];
     const name = queueDisplayName(queue);
     if (sets.length === 0)
-      return [`${name} last ran in a version that does not state its scripts. Update its image, and let it run.`];
+      return [
+        `${name} last ran in a version that does not state its scripts. Update its image, and let it run.`,
+      ];
     const versions = others.map((one) => {
       const known = state.recorded.find((set) => set.name === one);
       return known === undefined ? `scripts that are not recorded (${one.slice(0, 8)})` : describeSet(known);

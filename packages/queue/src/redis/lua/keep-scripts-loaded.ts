@@ -18,11 +18,7 @@ const checkInterval: Milliseconds = 1_000;
  * @returns when all primaries have the scripts. Loading goes on until the connection ends.
  * @throws ReplyError if Redis does not permit it.
  */
-export async function keepScriptsLoaded(
-  redis: Redis | Cluster,
-  log: Log,
-  recordAs?: string,
-): Promise<void> {
+export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log, recordAs?: string): Promise<void> {
   const neighbours = recordAs === undefined ? undefined : openNeighbourScripts(redis, log, recordAs);
   const underWay = new Set<Redis>();
   const keep = async (node: Redis): Promise<void> => {

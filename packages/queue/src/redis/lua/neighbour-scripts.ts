@@ -38,20 +38,23 @@ export function openNeighbourScripts(redis: RedisConnection, log: Log, version: 
   const held = new Map<string, NeighbourSet>();
   const rejected = new Map<string, RecordedSet["renewedAt"]>();
   let nextRenewal = -Infinity;
-  let pausedUntil = -Infinity;
-  let isUnderWay = false;
-  let hasFailed = false;
 
   const warnOfSet = ({ name, version: theirs, renewedAt }: RecordedSet, error?: unknown): void => {
     if (!rejected.has(name))
-      log.warn({ set: name, version: theirs, err: error }, "The recorded scripts of a version are not loaded");
+      log.warn(
+        { set: name, version: theirs, err: error },
+        "The recorded scripts of a version are not loaded",
+      );
     rejected.set(name, renewedAt);
   };
   const take = async (set: RecordedSet): Promise<void> => {
     const { name, renewedAt } = set;
     if (name === ownSetName || rejected.get(name) === renewedAt) return;
     const scripts = held.get(name)?.scripts ?? (await readSet(redis, name));
-    if (scripts === undefined) return warnOfSet(set);
+    if (scripts === undefined) {
+      warnOfSet(set);
+      return;
+    }
     rejected.delete(name);
     held.set(name, { ...set, scripts });
   };
@@ -74,26 +77,38 @@ export function openNeighbourScripts(redis: RedisConnection, log: Log, version: 
       held.delete(set.name);
       warnOfSet(set, error);
     },
-    async refresh() {
-      if (isUnderWay || performance.now() < pausedUntil) return;
-      isUnderWay = true;
-      try {
-        await update();
-        hasFailed = false;
-      } catch (error) {
-        const refusal = error instanceof RedisRefusalError ? error : redisRefusalOf(error);
-        if (refusal !== undefined) pausedUntil = performance.now() + renewalInterval;
-        // Nothing is wrong if the connection was closed meanwhile.
-        if (!hasFailed && redis.status !== "end") {
-          const words =
-            "Could not record the scripts of this version, or read those of others: after a restart of Redis, functions of " +
-            "other versions stop";
-          log.warn({ err: refusal ?? error }, words);
-        }
-        hasFailed = true;
-      } finally {
-        isUnderWay = false;
+    refresh: withoutRejecting(update, redis, log),
+  };
+}
+
+/** Calls `update`, unless the last call is still in progress, or Redis has refused one lately. Logs the first failure of several. */
+function withoutRejecting(
+  update: () => Promise<void>,
+  redis: RedisConnection,
+  log: Log,
+): () => Promise<void> {
+  let pausedUntil = -Infinity;
+  let isUnderWay = false;
+  let hasFailed = false;
+  return async () => {
+    if (isUnderWay || performance.now() < pausedUntil) return;
+    isUnderWay = true;
+    try {
+      await update();
+      hasFailed = false;
+    } catch (error) {
+      const refusal = error instanceof RedisRefusalError ? error : redisRefusalOf(error);
+      if (refusal !== undefined) pausedUntil = performance.now() + renewalInterval;
+      // Nothing is wrong if the connection was closed meanwhile.
+      if (!hasFailed && redis.status !== "end") {
+        const words =
+          "Could not record the scripts of this version, or read those of others: after a restart of Redis, functions of " +
+          "other versions stop";
+        log.warn({ err: refusal ?? error }, words);
       }
-    },
+      hasFailed = true;
+    } finally {
+      isUnderWay = false;
+    }
   };
 }

@@ -69,7 +69,8 @@ export async function redisNow(redis: RedisConnection): Promise<Milliseconds> {
  */
 export async function recordOwnSet(redis: RedisConnection, version: string, isFirst: boolean): Promise<void> {
   // Once: half a megabyte in the append-only file.
-  if (isFirst || (await redis.exists(textKey(ownSetName))) === 0) await redis.set(textKey(ownSetName), ownText);
+  if (isFirst || (await redis.exists(textKey(ownSetName))) === 0)
+    await redis.set(textKey(ownSetName), ownText);
   await redis.hset(indexKey, ownSetName, `${await redisNow(redis)} ${version}`);
   await forgetSets(redis, (await recordedSets(redis)).slice(maxSets));
 }
