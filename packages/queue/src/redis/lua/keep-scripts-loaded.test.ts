@@ -7,6 +7,7 @@ import {
   startRedisPair,
 } from "@drover/local-servers";
 import { Redis } from "ioredis";
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openWorkQueue } from "../../work-queue/bullmq-work-queue.ts";
@@ -20,6 +21,8 @@ import { ScriptsMissingError } from "./lua-script.ts";
 import type { QueueWorker, Run, RunOutcome, WorkQueue } from "../../work-queue/work-queue.ts";
 import { wakeOf } from "../../work-queue/work-queue.contract.ts";
 
+const hashOf = (kind: string) => (text: string) => createHash(kind).update(text).digest("hex");
+const [sha1, sha256] = [hashOf("sha1"), hashOf("sha256")];
 const controller = "anvils";
 const times = { lease: 1_200, renewal: 200, recoveryWindow: 400 };
 const key = objectKey({ namespace: "a", name: "first" });
@@ -44,6 +47,7 @@ const as = async (role: RedisRole, url: string): Promise<RedisConnection> => {
     clientName: role,
     log: role === "function" ? log : silentLog,
     loadsScripts: loaders.includes(role),
+    recordScriptsAs: role === "bridge" ? "1.0.0" : undefined,
   });
   closing.unshift(() => disconnectRedis(redis));
   return redis;
@@ -238,6 +242,9 @@ describe("a cluster of three", () => {
     const cluster = await startRedisCluster({ persistence: false, replicas: 1, args });
     closing.unshift(() => cluster.stop());
     const nodes = cluster.nodes.map(({ url }) => admin(url));
+    const [theirs, name] = ['["return 1"]', sha256('["return 1"]')];
+    await admin((await cluster.primaryOf("{drover-scripts}")).url).set(`{drover-scripts}:${name}`, theirs);
+    await admin((await cluster.primaryOf("{drover-scripts}")).url).hset("{drover-scripts}", name, "1 0.9.0");
     await as("bridge", cluster.url);
     const queue = open(await as("function", cluster.url));
     const ran: Run[] = [];
@@ -248,6 +255,10 @@ describe("a cluster of three", () => {
     await expect
       .poll(() => Promise.all(nodes.map(has)), { timeout: 10_000 })
       .toEqual(nodes.map(() => loadedScripts.length));
+    const hasTheirs = (node: Redis) => node.script("EXISTS", sha1("return 1"));
+    await expect
+      .poll(() => Promise.all(nodes.map(hasTheirs)), { timeout: 10_000 })
+      .toEqual(nodes.map(() => [1]));
     const primary = await cluster.primaryOf(queuePrefix(controller));
     const replica = cluster.nodes[cluster.nodes.indexOf(primary) + 3]!;
     await primary.kill();

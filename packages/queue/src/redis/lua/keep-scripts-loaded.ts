@@ -3,6 +3,7 @@ import { Cluster, type Redis } from "ioredis";
 import { loadedScripts } from "./loaded-scripts.ts";
 import type { LoadableScript } from "./lua-script.ts";
 import { openNeighbourScripts } from "./neighbour-scripts.ts";
+import { redisErrorCode } from "../redis-errors.ts";
 import { hostPortOf, primariesOf } from "../redis-servers.ts";
 
 /** How often a server is checked for missing scripts: SCRIPT FLUSH and failovers notify no client. */
@@ -27,7 +28,11 @@ export async function keepScriptsLoaded(redis: Redis | Cluster, log: Log, record
     try {
       await loadMissing(node, loadedScripts);
       for (const set of neighbours?.sets() ?? []) {
-        await loadMissing(node, set.scripts).catch((error: unknown) => neighbours?.reject(set, error));
+        await loadMissing(node, set.scripts).catch((error: unknown) => {
+          // A text that is no Lua stays it; everything else passes.
+          if (redisErrorCode(error) !== "ERR") throw error;
+          neighbours?.reject(set, error);
+        });
       }
     } catch (error) {
       log.warn({ err: error, node: hostPortOf(node) }, "Could not load scripts into Redis; trying again");

@@ -12,7 +12,7 @@ import {
 } from "./recorded-scripts.ts";
 
 /** How often this version's set is renewed, and a refused access is tried again. */
-const renewalInterval: Milliseconds = 60_000;
+const usualInterval: Milliseconds = 60_000;
 
 /** A set of another version, with its scripts. */
 export interface NeighbourSet extends RecordedSet {
@@ -33,8 +33,14 @@ export interface NeighbourScripts {
  * emptied, they are recorded again. If only a set is gone, `drover migrate --finish` or the limit of their number has removed it.
  *
  * @param version the version of Drover.
+ * @param interval between two renewals; also after a refusal.
  */
-export function openNeighbourScripts(redis: RedisConnection, log: Log, version: string): NeighbourScripts {
+export function openNeighbourScripts(
+  redis: RedisConnection,
+  log: Log,
+  version: string,
+  interval: Milliseconds = usualInterval,
+): NeighbourScripts {
   const held = new Map<string, NeighbourSet>();
   const rejected = new Map<string, RecordedSet["renewedAt"]>();
   let nextRenewal = -Infinity;
@@ -64,7 +70,7 @@ export function openNeighbourScripts(redis: RedisConnection, log: Log, version: 
     const isRecorded = recorded.some(({ name }) => name === ownSetName);
     if (!isRecorded || performance.now() >= nextRenewal) {
       await recordOwnSet(redis, version, nextRenewal === -Infinity);
-      nextRenewal = performance.now() + renewalInterval;
+      nextRenewal = performance.now() + interval;
       recorded = await recordedSets(redis);
     }
     for (const set of recorded) await take(set);
@@ -77,13 +83,14 @@ export function openNeighbourScripts(redis: RedisConnection, log: Log, version: 
       held.delete(set.name);
       warnOfSet(set, error);
     },
-    refresh: withoutRejecting(update, redis, log),
+    refresh: withoutRejecting(update, interval, redis, log),
   };
 }
 
 /** Calls `update`, unless the last call is still in progress, or Redis has refused one lately. Logs the first failure of several. */
 function withoutRejecting(
   update: () => Promise<void>,
+  interval: Milliseconds,
   redis: RedisConnection,
   log: Log,
 ): () => Promise<void> {
@@ -98,7 +105,7 @@ function withoutRejecting(
       hasFailed = false;
     } catch (error) {
       const refusal = error instanceof RedisRefusalError ? error : redisRefusalOf(error);
-      if (refusal !== undefined) pausedUntil = performance.now() + renewalInterval;
+      if (refusal !== undefined) pausedUntil = performance.now() + interval;
       // Nothing is wrong if the connection was closed meanwhile.
       if (!hasFailed && redis.status !== "end") {
         const words =

@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { connectRedis, disconnectRedis } from "../redis-connection.ts";
 import { type RedisRole, redisUserRules } from "../users/redis-users.ts";
 import { loadedScripts } from "./loaded-scripts.ts";
-import { forgetSets, ownSetName, readSet, recordedSets } from "./recorded-scripts.ts";
+import { openNeighbourScripts } from "./neighbour-scripts.ts";
+import { forgetSets, ownSetName, readSet, recordedSets, redisNow } from "./recorded-scripts.ts";
 
 const index = "{drover-scripts}";
 const roles = ["bridge", "deployer", "embedded", "function", "gateway", "operator"] as const;
@@ -173,5 +174,70 @@ it("a deployer records, too; a user that may not is warned once, and loads the s
   await admin.script("FLUSH");
   await expect.poll(ownLoaded, { timeout: 5_000 }).toBe(true);
   expect(warned("Could not record the scripts of this version").length).toBe(1);
+  await admin.acl("LOG", "RESET");
+});
+
+it("a set is renewed after the interval and not before, without its text", async () => {
+  const renewedAt = async () => (await recordedSets(admin))[0]?.renewedAt ?? 0;
+  const { refresh } = openNeighbourScripts(admin, silentLog, "2.0.0", 0);
+  await refresh();
+  const first = await renewedAt();
+  await admin.config("RESETSTAT");
+  await expect.poll(() => refresh().then(renewedAt)).toBeGreaterThan(first);
+  expect(await admin.info("commandstats")).not.toContain("cmdstat_set:");
+  const rare = openNeighbourScripts(admin, silentLog, "2.0.0");
+  await rare.refresh();
+  const last = await renewedAt();
+  await expect.poll(async () => (await redisNow(admin)) > last).toBe(true);
+  await rare.refresh();
+  expect(await renewedAt()).toBe(last);
+  // One that Redis has lost is written at once.
+  await admin.flushall();
+  await rare.refresh();
+  expect((await readSet(admin, ownSetName))?.length).toBe(loadedScripts.length);
+});
+
+it("a damaged text is written anew by the next process of its version, and then loaded by those of others", async () => {
+  await openNeighbourScripts(admin, silentLog, "2.0.0").refresh();
+  await admin.set(`${index}:${ownSetName}`, "[]");
+  expect(await readSet(admin, ownSetName)).toBeUndefined();
+  await openNeighbourScripts(admin, silentLog, "2.0.0").refresh();
+  expect(await readSet(admin, ownSetName)).toHaveLength(loadedScripts.length);
+  const name = await record(theirs, { renewedAt: 1 });
+  await admin.set(`${index}:${name}`, "[]");
+  const { refresh, sets } = openNeighbourScripts(admin, silentLog, "2.0.0");
+  await refresh();
+  await admin.set(`${index}:${name}`, JSON.stringify(theirs));
+  await refresh();
+  expect(sets()).toEqual([]);
+  await record(theirs, { renewedAt: 2 });
+  await refresh();
+  expect(sets().map((set) => set.name)).toEqual([name]);
+});
+
+it("a refused access is not repeated before the interval is over", async () => {
+  const url = server.url.replace("//", "//embedded:secret@");
+  const redis = await connectRedis({ url, clientName: "embedded", log: silentLog });
+  closing.unshift(() => disconnectRedis(redis));
+  await admin.acl("LOG", "RESET");
+  const denied = async () => JSON.stringify(await admin.acl("LOG")).match(/"count",(\d+)/)?.[1];
+  const rare = openNeighbourScripts(redis, silentLog, "2.0.0");
+  for (let times = 0; times < 3; times++) await rare.refresh();
+  expect(await denied()).toBe("1");
+  const eager = openNeighbourScripts(redis, silentLog, "2.0.0", 0);
+  for (let times = 0; times < 3; times++) await eager.refresh();
+  expect(await denied()).toBe("4");
+  await admin.acl("LOG", "RESET");
+});
+
+it("a set whose scripts Redis refuses for a while is loaded afterwards", async () => {
+  await record(theirs);
+  await startBridge();
+  await expect.poll(() => has(...theirs), { timeout: 5_000 }).toEqual([1, 1]);
+  await record(["return 'later'"]);
+  await admin.call("ACL", "SETUSER", "bridge", "-script|load");
+  await expect.poll(() => warned("Could not load scripts").length, { timeout: 5_000 }).toBeGreaterThan(0);
+  await admin.call("ACL", "SETUSER", "bridge", "+script|load");
+  await expect.poll(() => has("return 'later'"), { timeout: 5_000 }).toEqual([1]);
   await admin.acl("LOG", "RESET");
 });
