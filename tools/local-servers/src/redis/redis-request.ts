@@ -6,11 +6,14 @@ import { connect } from "node:net";
  * Enough to look after a server; programs use a client library.
  *
  * Rejects when the connection fails, when the signal is aborted, and with an error reply's text.
+ *
+ * @param password of the default user, if it has one.
  */
 export function redisRequest(
   port: number,
   command: readonly string[],
   signal?: AbortSignal,
+  password?: string,
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", ...(signal ? { signal } : {}) });
@@ -21,15 +24,18 @@ export function redisRequest(
       .on("close", () => reject(new Error(`127.0.0.1:${port} closed the connection`)));
     socket.on("data", (chunk: string) => {
       received += chunk;
-      const reply = parseReply(received);
+      const reply = parseReply(password === undefined ? received : received.replace(authenticated, ""));
       if (reply === "incomplete") return;
       if (reply.ok) resolve(reply.value);
       else reject(new Error(reply.error));
       socket.destroy();
     });
-    socket.write(encode(command));
+    socket.write((password === undefined ? "" : encode(["AUTH", password])) + encode(command));
   });
 }
+
+/** The reply to AUTH, in front of the command's. A refusal is the reply. */
+const authenticated = /^\+OK\r\n/;
 
 function encode(command: readonly string[]): string {
   const words = command.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);

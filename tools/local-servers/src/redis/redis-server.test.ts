@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { isRunning } from "../processes/is-running.ts";
@@ -37,6 +37,18 @@ async function closed(port: number, bytes: string): Promise<void> {
 }
 
 describe("startRedis", () => {
+  it("requires its password from every client, and no list of processes shows it", async () => {
+    const password = "a-long-password";
+    const redis = await started({ persistence: false, password });
+    const { port, url } = redis;
+    expect(url).toBe(`redis://:${password}@127.0.0.1:${port}`);
+    await redis.restart();
+    await expect(redisRequest(port, ["PING"])).rejects.toThrow(/NOAUTH/);
+    await expect(redisRequest(port, ["PING"], undefined, "a-guess")).rejects.toThrow(/WRONGPASS/);
+    expect(await redisRequest(port, ["PING"], undefined, password)).toBe("PONG");
+    expect(readFileSync(`/proc/${redis.pid}/cmdline`, "utf8")).not.toContain(password);
+  });
+
   it("answers when the start resolves, under its reported pid", async () => {
     const redis = await started({ persistence: false });
     expect(await redisRequest(redis.port, ["PING"])).toBe("PONG");

@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onFreePort } from "../ports/free-port.ts";
 import { findRedis, type RedisExecutable } from "./redis-executable.ts";
@@ -16,6 +17,8 @@ export interface RedisServerOptions {
   port?: number;
   /** Further settings as on the command line (`["--maxmemory", "100mb"]`); they win over ours. */
   args?: readonly string[];
+  /** Required from clients, in `url`. No list of processes shows it. `snapshot` works only without one. */
+  password?: string;
   /** Default: what `findRedis` finds. */
   executable?: RedisExecutable;
   /** Gives up starting. A server that has started is stopped with `stop`. */
@@ -23,7 +26,7 @@ export interface RedisServerOptions {
 }
 
 export interface RedisServer {
-  /** `redis://127.0.0.1:PORT` */
+  /** `redis://127.0.0.1:PORT`, with the password if one is required. */
   readonly url: string;
   readonly port: number;
   readonly dir: string;
@@ -67,7 +70,7 @@ export async function startRedis(options: RedisServerOptions): Promise<RedisServ
   let { child } = started;
 
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis://${options.password === undefined ? "" : `:${options.password}@`}127.0.0.1:${port}`,
     port,
     dir: folder.path,
     get pid() {
@@ -99,17 +102,18 @@ export async function startRedis(options: RedisServerOptions): Promise<RedisServ
 
 async function launch(
   executable: RedisExecutable,
-  { dir, persistence, args = [], signal }: RedisServerOptions & { dir: string },
+  { dir, persistence, args = [], password, signal }: RedisServerOptions & { dir: string },
   port: number,
 ): Promise<TiedProcess> {
+  const secret = password === undefined ? [] : await passwordSettings(dir, password);
   const child = await spawnTied({
     name: executable.description,
     command: executable.command,
-    args: [...settings(dir, port, persistence), ...args],
+    args: [...settings(dir, port, persistence), ...secret, ...args],
     cwd: dir,
     logFile: join(dir, "redis.log"),
   });
-  await waitUntilReady(child, (giveUp) => isAnswering(child.pid, port, giveUp), { signal });
+  await waitUntilReady(child, (giveUp) => isAnswering(child.pid, port, giveUp, password), { signal });
   return child;
 }
 
@@ -122,13 +126,25 @@ function settings(dir: string, port: number, persistence: boolean): string[] {
   ];
 }
 
+/** In a file: other users of the machine can read the arguments of a process. */
+async function passwordSettings(dir: string, password: string): Promise<string[]> {
+  const file = join(dir, "password.conf");
+  await writeFile(file, `requirepass ${password}\n`, { mode: 0o600 });
+  return ["--include", file];
+}
+
 /** True if our own server answers, and not another one on this port. */
-async function isAnswering(pid: number, port: number, signal: AbortSignal): Promise<boolean> {
+async function isAnswering(
+  pid: number,
+  port: number,
+  signal: AbortSignal,
+  password: string | undefined,
+): Promise<boolean> {
   try {
-    const info = await redisRequest(port, ["INFO", "server"], signal);
+    const info = await redisRequest(port, ["INFO", "server"], signal, password);
     return (
       info?.includes(`\nprocess_id:${pid}\r\n`) === true &&
-      (await redisRequest(port, ["PING"], signal)) === "PONG"
+      (await redisRequest(port, ["PING"], signal, password)) === "PONG"
     );
   } catch {
     return false;
