@@ -44,6 +44,8 @@ export { type PublicServer, servePublicly } from "./http/public-server.ts";
 export { webhookHandler } from "./webhook/webhook-handler.ts";
 export { webhookApp, servedSettings, type ServedSettings, serveFunction } from "./webhook/serve-function.ts";
 export { conditionsOf } from "./schema/parse-object.ts";
+export { acknowledgement } from "./status/session-condition.ts";
+export { type DevSession, placeIn, sessionMark, type SessionMark } from "./run/developed-object.ts";
 export { reconcileOnce, type ReconcileOptions } from "./run/reconcile-once.ts";
 export { hasFinalizer, removeFinalizer } from "./run/finalizer.ts";
 export { mapOnce } from "./run/map-once.ts";

@@ -56,6 +56,16 @@ describe("the view of an object", () => {
     const child: Subscription = { ...size, map: { by: "owner" } };
     expect(annotated({ "drover.dev/paused": "true" }, child)).toBe(annotated({}, child));
   });
+
+  test("always includes the session of drover dev that reconciles the object", () => {
+    const labelled = (labels: object, of = size) => view(of, { labels }, { spec: { size: 1 } });
+    const [before, taken] = [labelled({}), labelled({ "drover.dev/dev": "ada-1" })];
+    expect(labelled({ team: "a" })).toBe(before);
+    expect(taken).not.toBe(before);
+    expect(labelled({ "drover.dev/dev": "bob-2" })).not.toBe(taken);
+    const child: Subscription = { ...size, map: { by: "owner" } };
+    expect(labelled({ "drover.dev/dev": "ada-1" }, child)).toBe(labelled({}, child));
+  });
 });
 
 describe("a controller's own finalizer", () => {

@@ -1,4 +1,9 @@
-import { type ObjectMetadata, pausedAnnotation, reconcileAtAnnotation } from "@drover/controller";
+import {
+  type ObjectMetadata,
+  pausedAnnotation,
+  reconcileAtAnnotation,
+  sessionLabel,
+} from "@drover/controller";
 import { type FieldPath, isInMetadata, lastAppliedAnnotation, valuesAt } from "@drover/controller";
 import {
   type KubeObject,
@@ -36,7 +41,7 @@ export interface Subscription {
   /**
    * If set, a change wakes keys only if a value at one of these paths changes, if the object is created, deleted or
    * begins to be deleted, or, for the controller's own kind, if its annotations `drover.dev/paused` or
-   * `drover.dev/reconcile-at` change. Left out: for the controller's own kind every change except of the status (see
+   * `drover.dev/reconcile-at` or its label `drover.dev/dev` change. Left out: for the controller's own kind every change except of the status (see
    * `fingerprint`), for others every version.
    */
   readonly changed?: readonly FieldPath[] | undefined;
@@ -112,10 +117,17 @@ function viewOf(object: KubeObject, { map, changed, ownFinalizer }: Subscription
   return isOn && deletionTimestamp === undefined ? `${view}${ownFinalizerMark}` : view;
 }
 
-/** The annotations that request a run or pause the object, whatever `changed` contains. Empty if it has neither. */
-function annotatedRequests({ annotations = {} }: ObjectMetadata): readonly unknown[] {
+/**
+ * The annotations and the label that request a run or hold the object back, whatever `changed` contains. Empty if it has
+ * none of them.
+ */
+function annotatedRequests({ annotations = {}, labels = {} }: ObjectMetadata): readonly unknown[] {
   const asked = [annotations[pausedAnnotation] === "true", annotations[reconcileAtAnnotation] ?? ""];
-  return asked.some((one) => one !== false && one !== "") ? asked : [];
+  const session = labels[sessionLabel];
+  return [
+    ...(asked.some((one) => one !== false && one !== "") ? asked : []),
+    ...(session === undefined ? [] : [{ session }]),
+  ];
 }
 
 const ownFinalizerMark = "+";

@@ -85,6 +85,13 @@ export const functionSettings = workerSettings.extend({
    * there if a file registers the function. Pods that the deployer creates have this setting, with the uid.
    */
   function: nonSecret(registeredFunction.optional()),
+  /**
+   * The session of `drover dev` that the process belongs to: it runs only objects with the label `drover.dev/dev` of
+   * this value and a mark by this secret, and only once the deployed function has acknowledged that. Only `drover dev`
+   * sets them.
+   */
+  devSession: nonSecret(z.string().min(1).optional()),
+  devSecret: z.string().min(1).optional(),
   /** Runs at once. Default: as in the controller's code. */
   concurrency: nonSecret(wholeNumber({ least: 1, most: 10_000 }).optional()),
   /** The following settings replace those of the controller's code. */

@@ -27,6 +27,7 @@ import { cachedObjectTtl, type Run, type RunOutcome } from "@drover/queue";
 import { checkedResult } from "../schema/checked-result.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { type ParsedObject, parseObject } from "../schema/parse-object.ts";
+import { type DevSession, reconcilable } from "./developed-object.ts";
 import { nextResync } from "./next-resync.ts";
 import { outcomeOfError } from "./error-outcome.ts";
 import { objectReader } from "./object-reader.ts";
@@ -50,6 +51,8 @@ export interface ReconcileOptions<R extends Resource> {
   /** True if changes of other kinds wake its keys. Default: true if it owns or watches any. */
   readonly isWokenByOthers?: boolean;
   readonly now?: () => Date;
+  /** The session of `drover dev` that the process runs for: it reconciles only objects of this session. */
+  readonly session?: DevSession | undefined;
   /** For a run that is planned: the function may record its writes outside of the cluster there. */
   readonly outsidePlan?: OutsidePlan;
   /** In [0, 1): spreads resyncs. */
@@ -68,7 +71,8 @@ interface RunContext<R extends Resource> extends ReconcileOptions<R> {
  * One run of one key: reads the object, calls the controller, and writes the status. The object is read live, unless
  * the claim brought a cached object that is at least as new as every wake of it and every write by runs of this key.
  *
- * If the object's annotation pauses it, the run does and writes nothing.
+ * If the object's annotation pauses it, the run does and writes nothing. If a session of `drover dev` reconciles it, the
+ * run only acknowledges that.
  *
  * Order, which is guaranteed: the finalizer is persisted before the first `reconcile`; it is removed only after
  * `finalize` has returned; the status is written with the version that was read, so that it is true for this version.
@@ -79,7 +83,8 @@ export async function reconcileOnce<R extends Resource>(
   run: Run,
 ): Promise<RunOutcome> {
   const ref = refOf(options.controller.for);
-  const reader = objectReader({ ref, copies: options.controller.copies }, run);
+  const copies = options.controller.copies && options.session === undefined;
+  const reader = objectReader({ ref, copies }, run);
   const cache = cachedListsOf(options.controller, run);
   const guard = runGuard(run, options.controller.name, {
     reader: reader.observeWrite,
@@ -93,7 +98,7 @@ export async function reconcileOnce<R extends Resource>(
     const outcome: RunOutcome =
       raw === undefined
         ? { kind: "gone" }
-        : await reconcileUnlessPaused(runContext, raw).catch((error: unknown) =>
+        : await reconcileUnlessHeld(runContext, raw).catch((error: unknown) =>
             endRefusedWrite(runContext, raw, error),
           );
     const observed = reader.observed(options.controller.copies && mayNeedCachedObject(options, outcome));
@@ -136,14 +141,18 @@ function cachedListsOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunC
 }
 
 /** The queue may not have recorded the pause: Redis was emptied, or the annotation was added during the run before. */
-async function reconcileUnlessPaused<R extends Resource>(
+async function reconcileUnlessHeld<R extends Resource>(
   runContext: RunContext<R>,
   raw: KubeObject,
 ): Promise<RunOutcome> {
-  return isPausedByAnnotation(runContext.ref, raw.metadata)
-    ? { kind: "paused" }
-    : reconcileOrFinalize(runContext, raw);
+  const { ref, client, controller, session, now = () => new Date() } = runContext;
+  if (isPausedByAnnotation(ref, raw.metadata)) return { kind: "paused" };
+  const developed = { client, ref, isForeign: controller.for.foreign === true, session, now };
+  const found = await reconcilable(developed, raw);
+  return isOutcome(found) ? found : reconcileOrFinalize(runContext, found);
 }
+
+const isOutcome = (found: KubeObject | RunOutcome): found is RunOutcome => !("metadata" in found);
 
 async function reconcileOrFinalize<R extends Resource>(
   runContext: RunContext<R>,

@@ -12,6 +12,7 @@ import { parseJson, writeJson } from "@drover/json";
 import type { KubeObject } from "@drover/kube";
 import { isDeepStrictEqual } from "node:util";
 import { conditionsOf } from "../schema/parse-object.ts";
+import { sessionCondition } from "./session-condition.ts";
 
 /** The status that a run reports for its object. */
 export interface StatusReport {
@@ -21,7 +22,7 @@ export interface StatusReport {
   readonly conditions: readonly Condition[];
   /**
    * If true, other conditions of the object are kept, since a failed run knows nothing about them; else they are
-   * removed.
+   * removed. The acknowledgement of a session of `drover dev` always stays.
    */
   readonly keepOthers: boolean;
   /** If true, the key does not run again before the object changes. */
@@ -60,9 +61,12 @@ function changedStatus(
     toStatusCondition(condition, current, observedGeneration, now),
   );
   const named = new Set(reported.map(({ type }) => type));
-  const others = keepOthers
-    ? current.filter((condition) => !named.has(condition.type) && !isKstatusCondition(condition))
-    : [];
+  const others = current.filter(
+    (condition) =>
+      !named.has(condition.type) &&
+      // A run of a session of `drover dev` may not remove the acknowledgement that it runs by.
+      (condition.type === sessionCondition || (keepOthers && !isKstatusCondition(condition))),
+  );
   const after = {
     ...(fields ?? before),
     observedGeneration,

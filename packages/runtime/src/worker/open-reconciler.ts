@@ -6,7 +6,7 @@ import { reconcileOnce, type ReconcileOptions } from "../run/reconcile-once.ts";
 
 export interface ReconcilerOptions<R extends Resource> extends Pick<
   ReconcileOptions<R>,
-  "scalesToZero" | "isWokenByOthers"
+  "scalesToZero" | "isWokenByOthers" | "session"
 > {
   readonly name: string;
   readonly for: R;

@@ -9,6 +9,7 @@ import { openMappedKeys, type WorkQueue } from "@drover/queue";
 import { type FunctionSettings, queueTimes } from "../process/function-settings.ts";
 import { resolveIdentity } from "./resolve-identity.ts";
 import { mapOnce } from "../run/map-once.ts";
+import type { DevSession } from "../run/developed-object.ts";
 import type { FunctionDefinition, OpenedController } from "./function-definition.ts";
 import { servePlan } from "../plan/serve-plan.ts";
 import { applySettings } from "./apply-settings.ts";
@@ -62,6 +63,10 @@ function planSettings<Settings extends FunctionSettings>(read: () => Settings): 
   }
 }
 
+/** The session of `drover dev` that the process belongs to. */
+const sessionIn = ({ devSession: name, devSecret: secret }: FunctionSettings): DevSession | undefined =>
+  name === undefined || secret === undefined ? undefined : { name, secret };
+
 /**
  * Runs a controller as a part of a process, which takes keys from now on. Returns the queues that it takes them from.
  *
@@ -83,6 +88,7 @@ export function serveController<R extends Resource>(
     log,
     concurrency: controller.concurrency,
     scalesToZero: settings.rests,
+    session: sessionIn(settings),
     controllerFor: () => controller,
   });
   closing("events", () => reconciler.close());
