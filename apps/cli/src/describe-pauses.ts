@@ -1,7 +1,7 @@
-import { type ObjectKey, pausedAnnotation } from "@drover/controller";
-import type { Pause } from "@drover/queue";
+import { type ObjectKey, pausedAnnotation, sessionLabel } from "@drover/controller";
 import type { ReadableFunction } from "./find-object.ts";
 import { shortDuration } from "./short-duration.ts";
+import type { ObjectPause } from "./why/all-pauses.ts";
 
 /**
  * The pauses of an object with their authors, and the command that ends each: `it is paused by ann@host for 5m (to
@@ -12,17 +12,24 @@ import { shortDuration } from "./short-duration.ts";
 export const describePauses = (
   fn: Pick<ReadableFunction, "key" | "spec">,
   key: ObjectKey,
-  pauses: readonly Pause[],
+  pauses: readonly ObjectPause[],
   now: number,
 ): string =>
   pauses
     .map((pause) => {
+      if (pause.scope === "session")
+        return (
+          `the session ${pause.by} of drover dev has reconciled it for ${shortDuration(now - pause.since)} (if that session ` +
+          `no longer runs: take the label ${sessionLabel} from it)`
+        );
       const by = pause.by === "" ? "" : ` by ${pause.by}`;
       return `${subject(pause, fn.key)} is paused${by} for ${shortDuration(now - pause.since)} (to resume it: ${resumption(fn, key, pause)})`;
     })
     .join("; ");
 
-function subject({ scope }: Pause, fn: string): string {
+type RealPause = Exclude<ObjectPause, { readonly scope: "session" }>;
+
+function subject({ scope }: RealPause, fn: string): string {
   switch (scope) {
     case "controller":
       return `all of ${fn}`;
@@ -35,7 +42,11 @@ function subject({ scope }: Pause, fn: string): string {
   }
 }
 
-function resumption(fn: Pick<ReadableFunction, "key" | "spec">, key: ObjectKey, { scope }: Pause): string {
+function resumption(
+  fn: Pick<ReadableFunction, "key" | "spec">,
+  key: ObjectKey,
+  { scope }: RealPause,
+): string {
   const [namespace] = key.split("/", 1);
   switch (scope) {
     case "controller":

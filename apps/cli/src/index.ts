@@ -4,7 +4,8 @@
  * The `drover` command. `bin/drover.mjs` runs it, if Node is recent enough.
  *
  * - `drover init`: creates a new function from `init/template`, which is itself a function with tests.
- * - `drover dev`: runs a function on this machine while its author changes it. `dev/start-dev.ts` has the order of steps.
+ * - `drover dev`: runs a function on this machine while its author changes it. `dev/start-dev.ts` has the order of steps;
+ *   `dev/cluster/` takes objects of a given cluster from the deployed function.
  * - `drover generate`: writes a function's CRD, ReconcileFunction and Dockerfile, from the module that exports it.
  * - `drover deploy`: applies them. `deploy/deploy.ts` has the order of steps.
  * - `drover plan`: shows what a run would do. `plan/plan-object.ts` runs the function with a client that stores nothing.

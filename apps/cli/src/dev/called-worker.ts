@@ -2,7 +2,7 @@ import { openCalledFunction, type WebhookFunction } from "@drover/calls";
 import type { Log } from "@drover/controller";
 import type { KubeClient } from "@drover/kube";
 import type { RedisConnection } from "@drover/queue";
-import { openReconciler, openWorker } from "@drover/runtime";
+import { type DevSession, openReconciler, openWorker } from "@drover/runtime";
 import { localCalls } from "../called/called-function.ts";
 
 export interface CalledWorkerOptions {
@@ -13,6 +13,8 @@ export interface CalledWorkerOptions {
   readonly secret: string;
   readonly client: KubeClient;
   readonly redis: RedisConnection;
+  /** The session in a cluster: only its objects are run. */
+  readonly session: DevSession | undefined;
   readonly log: Log;
 }
 
@@ -20,7 +22,15 @@ export interface CalledWorkerOptions {
 const grace = 2_000;
 
 /** Takes the keys of a function that is called, and calls it, as the gateway does. Resolves in `close` when all have ended. */
-export function workCalled({ fn, url, secret, client, redis, log }: CalledWorkerOptions): AsyncDisposable {
+export function workCalled({
+  fn,
+  url,
+  secret,
+  client,
+  redis,
+  session,
+  log,
+}: CalledWorkerOptions): AsyncDisposable {
   const calls = localCalls({ fn, url, secrets: [secret], source: "/drover/dev" });
   const { settings, controllerFor } = openCalledFunction(calls);
   const reconciler = openReconciler({
@@ -30,6 +40,7 @@ export function workCalled({ fn, url, secret, client, redis, log }: CalledWorker
     log,
     concurrency: fn.concurrency,
     isWokenByOthers: fn.isWokenByOthers,
+    session,
     controllerFor,
   });
   const worker = openWorker(

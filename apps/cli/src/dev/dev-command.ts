@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
+import { existingFile } from "../cluster-options.ts";
 import { redisUrl } from "../redis-option.ts";
 
 const optionsSchema = z.object({
@@ -7,6 +8,10 @@ const optionsSchema = z.object({
   example: z.array(z.string()).default([]),
   port: z.int().default(0),
   redis: z.string().optional(),
+  kubeconfig: z.string().optional(),
+  context: z.string().optional(),
+  namespace: z.array(z.string()).default([]),
+  object: z.array(z.string()).default([]),
 });
 
 export const devCommand = (): Command =>
@@ -18,7 +23,10 @@ export const devCommand = (): Command =>
         "objects. The objects of example*.yaml and examples/ are applied, and again when such a file changes. Each run is a\n" +
         "line: what ended how, why it ran, what it wrote in the cluster, and when it runs next.\n\n" +
         "All servers listen on 127.0.0.1 only. They begin empty, and nothing of them is kept. Requests need no permission on\n" +
-        "this API server: drover test checks those.",
+        "this API server: drover test checks those.\n\n" +
+        "With --kubeconfig it runs for objects of that cluster, with the rights of the kubeconfig, and with a bridge and a\n" +
+        "Redis on this machine. These objects get the label drover.dev/dev, and the deployed function leaves them alone until\n" +
+        "the end. Neither the kind nor a ReconcileFunction is applied.",
     )
     .option(
       "--run <command>",
@@ -26,8 +34,21 @@ export const devCommand = (): Command =>
     )
     .option(
       "--example <path>",
-      "a file or folder of objects to apply, in place of those of the folder; may be repeated",
-      (path: string, others: readonly string[] | undefined) => [...(others ?? []), path],
+      "a file or folder of objects to apply, in place of those of the folder; may be repeated; with --kubeconfig only " +
+        "these are applied",
+      repeated,
+    )
+    .option("--kubeconfig <file>", "run for objects of the cluster of this kubeconfig", existingFile)
+    .option("--context <name>", "context of that kubeconfig; default: its current one")
+    .option(
+      "--object <name>",
+      "an object of that cluster to run, as NAME or NAMESPACE/NAME; may be repeated",
+      repeated,
+    )
+    .option(
+      "-n, --namespace <name>",
+      "look for objects in this namespace only; may be repeated; default: in those of the function",
+      (name: string, others: readonly string[] | undefined) => repeated(namespaceName(name), others),
     )
     .option("--port <number>", "the port of the API server; default: a free one", portNumber)
     .addOption(
@@ -37,11 +58,34 @@ export const devCommand = (): Command =>
       ).argParser(redisUrl),
     )
     .allowExcessArguments(false)
-    .action(async (given: unknown) => {
-      const { example: examples, run, port, redis } = optionsSchema.parse(given);
+    .action(async (given: unknown, command: Command) => {
+      const { example: examples, run, port, redis, ...cluster } = optionsSchema.parse(given);
+      const { kubeconfig, context, namespace: namespaces, object: objects } = cluster;
+      const problem = optionProblem(given);
+      if (problem !== undefined) command.error(`error: ${problem}`);
       const { startDev } = await import("./start-dev.ts");
-      await startDev({ folder: process.cwd(), examples, run, port, redis });
+      const choice = kubeconfig === undefined ? undefined : { kubeconfig, context, namespaces, objects };
+      await startDev({ folder: process.cwd(), examples, run, port, redis, cluster: choice });
     });
+
+const repeated = (one: string, others: readonly string[] | undefined): readonly string[] => [
+  ...(others ?? []),
+  one,
+];
+
+function namespaceName(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text)) return text;
+  throw new InvalidArgumentError("Give the name of a namespace.");
+}
+
+/** Options that belong to a cluster, without one; and the port of an API server that is not started. */
+function optionProblem(given: unknown): string | undefined {
+  const { kubeconfig, context, namespace, object, port } = optionsSchema.parse(given);
+  if (kubeconfig !== undefined)
+    return port === 0 ? undefined : "--port is for the API server that dev starts without --kubeconfig.";
+  if (context === undefined && namespace.length === 0 && object.length === 0) return undefined;
+  return "--context, --namespace and --object are for a cluster: give --kubeconfig too.";
+}
 
 function portNumber(text: string): number {
   const number = Number(text);

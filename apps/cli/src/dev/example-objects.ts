@@ -21,6 +21,9 @@ export interface ExampleObjects {
   refused(): readonly string[];
 }
 
+/** Applies objects, as kubectl does. */
+export type ExampleUser = Pick<User, "kind" | "get" | "apply">;
+
 const examplePaths = ["example{,s}*.{yaml,yml}", "examples/**/*.{yaml,yml}"];
 const isScenario = /\.faults\.ya?ml$/;
 
@@ -39,7 +42,7 @@ const isFirst = ({ kind }: Manifest): boolean => kind === "CustomResourceDefinit
 export function exampleObjects(
   folder: string,
   given: readonly string[],
-  { user, story }: { readonly user: User; readonly story: Story },
+  { user, story }: { readonly user: ExampleUser; readonly story: Story },
 ): ExampleObjects {
   const paths = (): readonly string[] =>
     given.length === 0 ? usual(folder) : given.map((file) => relative(folder, file));
@@ -109,7 +112,7 @@ function manifestsIn(folder: string, path: string): readonly Manifest[] {
 
 /** Returns the kind's plural, and the command that deletes the object. */
 async function applyOne(
-  user: User,
+  user: ExampleUser,
   manifest: Manifest,
   onChange: (did: "created" | "changed") => void,
 ): Promise<{ readonly plural: string; readonly removal: string }> {

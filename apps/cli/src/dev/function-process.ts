@@ -14,6 +14,7 @@ import {
 } from "../config.ts";
 import type { FunctionManifest } from "../deploy/read-manifests.ts";
 import { workCalled } from "./called-worker.ts";
+import type { ClusterSession } from "./cluster/cluster-session.ts";
 import type { DevServers } from "./dev-servers.ts";
 import type { FunctionFolder } from "./function-folder.ts";
 import { logTo, parseLogLine } from "./log-line.ts";
@@ -29,6 +30,8 @@ export interface FunctionProcessOptions {
   readonly folder: FunctionFolder;
   readonly servers: DevServers;
   readonly story: Story;
+  /** The session in a cluster; the process runs only its objects. */
+  readonly cluster: Pick<ClusterSession, "session"> | undefined;
   /** A folder for temporary files, and for the secret of a function that is called. */
   readonly scratch: string;
 }
@@ -70,12 +73,14 @@ async function startPulling(
   const env = pulledFunctionEnvironment({
     KUBECONFIG: servers.kubeconfig,
     DROVER_KUBECONFIG: servers.kubeconfig,
-    DROVER_KUBE_CONTEXT: undefined,
+    DROVER_KUBE_CONTEXT: servers.context,
     DROVER_REDIS_URL: servers.redisUrl,
     DROVER_REDIS_PASSWORD_FILE: undefined,
     // A certificate authority is refused for a connection without TLS, such as that to the session's own Redis.
     ...(!servers.redisUrl.startsWith("rediss:") && { DROVER_REDIS_CA_FILE: undefined }),
     DROVER_FUNCTION: `${namespace}/${name}/${uid}`,
+    DROVER_DEV_SESSION: options.cluster?.session.name,
+    DROVER_DEV_SECRET: options.cluster?.session.secret,
     DROVER_HTTP_HOST: "127.0.0.1",
     DROVER_HTTP_PORT: "0",
     // The level of the lines that report each run.
@@ -134,6 +139,7 @@ async function startCalled(
     secret,
     client: servers.client,
     redis: servers.redis,
+    session: options.cluster?.session,
     log: logTo((line) => story.log(line)),
   });
   return running(options, child, async () => worker[Symbol.asyncDispose]());

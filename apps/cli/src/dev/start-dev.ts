@@ -1,6 +1,20 @@
-import { customResourceDefinition, type QueueName, queueOf, ReconcileFunction } from "@drover/controller";
+import {
+  customResourceDefinition,
+  type ObjectKey,
+  type QueueName,
+  queueOf,
+  ReconcileFunction,
+} from "@drover/controller";
 import { openBridge, registrationOf } from "@drover/bridge";
-import { builtin, createOrReplace, installCrd, isApiError, keyOf, refOf } from "@drover/kube";
+import {
+  builtin,
+  contextNamespace,
+  createOrReplace,
+  installCrd,
+  isApiError,
+  keyOf,
+  refOf,
+} from "@drover/kube";
 import { deleteKeys, scanQueueKeys } from "@drover/queue";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,8 +22,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "../command-error.ts";
+import {
+  type ClusterChoice,
+  type ClusterSession,
+  type ClusterSessionOptions,
+  openClusterSession,
+} from "./cluster/cluster-session.ts";
 import { type DevServers, startDevServers } from "./dev-servers.ts";
-import { exampleFilesAt, exampleObjects } from "./example-objects.ts";
+import { type ExampleObjects, exampleFilesAt, exampleObjects } from "./example-objects.ts";
 import { functionFolder, isRun } from "./function-folder.ts";
 import { type FunctionProcess, type RegisteredFunction, startFunctionProcess } from "./function-process.ts";
 import { type DevManifests, loadManifests } from "./load-manifests.ts";
@@ -31,6 +51,8 @@ export interface DevOptions {
   readonly port: number;
   /** The URL of a given Redis. */
   readonly redis: string | undefined;
+  /** A given cluster, and what to reconcile there. Default: an API server of the session's own. */
+  readonly cluster?: ClusterChoice | undefined;
 }
 
 /** One session, from its start to Ctrl-C: the state that its steps share. */
@@ -42,6 +64,8 @@ interface Session {
   readonly story: Story;
   readonly servers: DevServers;
   readonly bridge: ReturnType<typeof openBridge>;
+  /** Undefined on an API server of the session's own. */
+  readonly cluster: ClusterSession | undefined;
   /** The queues that the function has had: one for each name. */
   readonly queues: Set<QueueName>;
   /** The function as it is in the API server now. */
@@ -51,8 +75,8 @@ interface Session {
 }
 
 /**
- * Runs a function on an API server and a Redis of its own, and starts it again when a file has changed, until Ctrl-C.
- * Nothing is kept from one session to the next.
+ * Runs a function, and starts it again when a file has changed, until Ctrl-C: on an API server and a Redis of its own, of
+ * which nothing is kept, or for objects of a given cluster.
  *
  * @throws CommandError if it cannot start, or a server ends.
  */
@@ -67,12 +91,13 @@ export async function startDev(options: DevOptions): Promise<void> {
   const story = openStory(
     (line) => console.log(line),
     (key) => nextRun(state.session, key),
+    (key) => state.session?.cluster?.isHere(key) === false,
   );
   opened.defer(() => story.done());
   try {
     const session = await openSession({ options, folder, scratch, stop, story }, opened);
     state.session = session;
-    const objects = exampleObjects(folder.path, examples, { user: session.servers.user, story });
+    const objects = examplesOf(session, examples);
     const limit = restartLimit(
       () => performance.now(),
       (file) =>
@@ -83,6 +108,7 @@ export async function startDev(options: DevOptions): Promise<void> {
     );
     printGuide(session);
     limit.started();
+    await session.cluster?.begin((key) => wake(session, key));
     await objects.apply();
     for (;;) {
       const changed = await watched.changes(stop.signal);
@@ -111,6 +137,24 @@ const nextRun = async (session: Session | undefined, key: string): Promise<strin
     ? ""
     : nextRunOf(session.bridge, queueOf(session.registered.identity), key);
 
+/** In a cluster only examples that are given, for objects of the function's kind. */
+function examplesOf({ folder, servers, cluster, story }: Session, given: readonly string[]): ExampleObjects {
+  const user = cluster?.user ?? servers.sandbox?.user;
+  const isNone = user === undefined || (cluster !== undefined && given.length === 0);
+  return isNone ? noExamples : exampleObjects(folder.path, given, { user, story });
+}
+
+const noExamples: ExampleObjects = {
+  has: () => false,
+  apply: () => Promise.resolve(),
+  refused: () => [],
+};
+
+/** Runs a key of the function as it is now. */
+async function wake({ registered, bridge }: Session, key: ObjectKey): Promise<void> {
+  if (registered !== undefined) await bridge.queueOf(queueOf(registered.identity)).force([key]);
+}
+
 const ignored = [() => undefined, () => undefined] as const;
 
 /** A folder that goes with this process, also when it is ended by a second Ctrl-C. */
@@ -138,8 +182,10 @@ async function openSession(
   opened.defer(() => loaded);
   const log = { ...logTo((line) => story.log(line)), debug: () => undefined, info: () => undefined };
   const servers = await startDevServers({ ...options, folder: scratch, log, stop }, opened);
-  const { client, redis } = servers;
-  await installCrd(client, { ...customResourceDefinition(ReconcileFunction) }, { signal });
+  const { client, redis, sandbox } = servers;
+  if (sandbox !== undefined)
+    await installCrd(client, { ...customResourceDefinition(ReconcileFunction) }, { signal });
+  const cluster = await clusterOf(options, { client, story, log }, manifests);
   // A group of its own: in a given Redis, other bridges follow other API servers.
   const group = `dev-${randomUUID()}`;
   const bridge = openBridge({ client, redis, log, compareEvery: 30 * 60_000, embeddedIn: group });
@@ -147,6 +193,7 @@ async function openSession(
     ...parts,
     servers,
     bridge,
+    cluster,
     queues: new Set(),
     registered: undefined,
     process: undefined,
@@ -156,16 +203,53 @@ async function openSession(
   if (isGiven) opened.defer(() => deleteQueues(session));
   opened.defer(() => bridge.close());
   if (isGiven) opened.defer(() => forgetStreams(session));
+  if (cluster !== undefined) opened.defer(() => cluster.end());
   opened.defer(() => session.process?.stop());
   await register(session, await manifests);
   await startProcess(session);
   return session;
 }
 
-/** Brings the API server and the bridge to the function's manifests. @throws CommandError if a CRD is refused. */
-async function register(session: Session, { crds, manifest }: DevManifests): Promise<void> {
-  const { bridge, servers } = session;
-  const { client } = servers;
+/** The session in the given cluster; undefined if none is given. */
+async function clusterOf(
+  { cluster: choice, folder }: DevOptions,
+  parts: Pick<ClusterSessionOptions, "client" | "story" | "log">,
+  manifests: Promise<DevManifests>,
+): Promise<ClusterSession | undefined> {
+  if (choice === undefined) return undefined;
+  const namespace = (await contextNamespace(choice)) ?? "default";
+  return openClusterSession({ ...parts, choice, folder, namespace }, await manifests);
+}
+
+/** Brings the bridge, and the session's own API server, to the function's manifests. */
+async function register(session: Session, manifests: DevManifests): Promise<void> {
+  const { bridge, cluster } = session;
+  const { identity, manifest } =
+    cluster === undefined
+      ? await registerInSandbox(session, manifests)
+      : await registerInSession(session, cluster, manifests);
+  bridge.register([registrationOf(identity, manifest.spec)]);
+  session.queues.add(queueOf(identity));
+  session.registered = { identity, manifest };
+}
+
+/** Nothing of a function is written to a given cluster: its deployer would deploy it. */
+async function registerInSession(
+  { registered }: Session,
+  cluster: ClusterSession,
+  manifests: DevManifests,
+): Promise<RegisteredFunction> {
+  const manifest = await cluster.restrict(manifests);
+  const { name, namespace = "default" } = manifest.metadata;
+  return { identity: { name, namespace, uid: registered?.identity.uid ?? randomUUID() }, manifest };
+}
+
+/** @throws CommandError if a CRD is refused. */
+async function registerInSandbox(
+  session: Session,
+  { crds, manifest }: DevManifests,
+): Promise<RegisteredFunction> {
+  const { client } = session.servers;
   const { name, namespace = "default" } = manifest.metadata;
   for (const crd of crds) await installCrd(client, crd).catch(explainCrd(crd.metadata.name));
   if (namespace !== "default")
@@ -176,9 +260,7 @@ async function register(session: Session, { crds, manifest }: DevManifests): Pro
   const before = session.registered?.identity;
   if (before !== undefined && before.uid !== identity.uid)
     await client.delete(refOf(ReconcileFunction), keyOf({ metadata: before }));
-  bridge.register([registrationOf(identity, manifest.spec)]);
-  session.queues.add(queueOf(identity));
-  session.registered = { identity, manifest };
+  return { identity, manifest };
 }
 
 const explainCrd = (name: string) => (cause: unknown) => {
@@ -220,14 +302,18 @@ async function restart(session: Session, changed: readonly string[]): Promise<vo
   }
 }
 
-function printGuide({ servers, story, options, registered }: Session): void {
+function printGuide({ servers, story, options, registered, cluster }: Session): void {
   const { name = "", namespace = "" } = registered?.identity ?? {};
   const redis = options.redis === undefined ? ` DROVER_REDIS_URL=${servers.redisUrl}` : "";
+  const where =
+    servers.sandbox === undefined
+      ? `in the cluster of ${servers.kubeconfig}`
+      : `on an API server of its own, ${servers.sandbox.url}`;
   story.print(
-    `The function ${namespace}/${name} runs on an API server of its own, ${servers.url}, and on ${servers.redisName}.\n` +
+    `The function ${namespace}/${name} runs ${where}, and on ${servers.redisName}.\n` +
       "For kubectl and drover in another terminal:\n" +
       `  export KUBECONFIG=${servers.kubeconfig}${redis}\n` +
-      "Ctrl-C ends it. All objects are lost then.",
+      (cluster?.guide ?? "Ctrl-C ends it. All objects are lost then."),
   );
 }
 

@@ -24,6 +24,9 @@ const ofFailure = /^(The run did not complete|The run failed)$/;
 /** The lines with which the runtime ends a run: of a function that takes keys itself, and of one that is called. */
 const ofRun = /^(Reconciled|Called)$/;
 
+/** The outcomes of a run that may not call the function. */
+const didNothing: readonly string[] = ["paused", "wait"];
+
 const verdicts: Readonly<Record<string, string>> = {
   done: "done",
   wait: "not done yet",
@@ -42,8 +45,13 @@ const indent = " ".repeat(17);
 /**
  * @param write prints a line.
  * @param nextRun is asked after each run.
+ * @param isHeld true for a key that may not run yet: runs of it that did nothing are left out. Default: none is held.
  */
-export function openStory(write: (line: string) => void, nextRun: NextRun): Story {
+export function openStory(
+  write: (line: string) => void,
+  nextRun: NextRun,
+  isHeld: (key: string) => boolean = () => false,
+): Story {
   const written = new Map<string, Set<string>>();
   const failures = new Map<string, LogLine>();
   let last = Promise.resolve();
@@ -76,8 +84,9 @@ export function openStory(write: (line: string) => void, nextRun: NextRun): Stor
     log(line) {
       const { msg, key, level } = line;
       const time = clock();
-      if (key !== undefined && line.verdict !== undefined && ofRun.test(msg)) inOrder(ran(line, time));
-      else if (key !== undefined && line.wrote !== undefined) {
+      if (key !== undefined && line.verdict !== undefined && ofRun.test(msg)) {
+        if (!didNothing.includes(line.verdict) || !isHeld(key)) inOrder(ran(line, time));
+      } else if (key !== undefined && line.wrote !== undefined) {
         written.set(key, (written.get(key) ?? new Set()).add(line.wrote));
       } else if (key !== undefined && ofFailure.test(msg)) failures.set(key, line);
       else if (level !== "debug" && !ofProcess.test(msg)) inOrder(logged(line, time));

@@ -1,26 +1,31 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { findRedis, isRunning } from "@drover/local-servers";
 import { delimiter, dirname } from "node:path";
+import type { Readable } from "node:stream";
 import { expect, vi } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { repositoryPath } from "../package/repository-path.ts";
 import { plainEnvironment } from "./config.ts";
 
-/** A running `drover dev`, without a terminal. */
-export interface DevProcess {
+/** A running program, without a terminal. */
+export interface FollowedProcess {
   readonly pid: number;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string | null>;
-  kill(signal: NodeJS.Signals): void;
+  readonly kill: (signal: NodeJS.Signals) => void;
   /** Closes its output, as a pipe's reader does that ends. */
-  closeOutput(): void;
+  readonly closeOutput: () => void;
   /** All output so far. */
-  output(): string;
+  readonly output: () => string;
   /** Resolves when output after the last match of this matches; rejects if it ends before that. */
   next(what: RegExp): Promise<RegExpExecArray>;
+}
+
+/** A running `drover dev`. */
+export interface DevProcess extends FollowedProcess {
   /** Asks its API server by plain HTTP. */
   ask(path: string): Promise<unknown>;
   /** The path of its kubeconfig, once it is printed. */
@@ -41,7 +46,7 @@ export interface DevProcessOptions {
 }
 
 /** How long a step may take on a slow machine. No test waits for this time to pass. */
-const outputTimeout = 60_000;
+const outputTimeout = 100_000;
 
 const addressSchema = z.object({
   clusters: z.tuple([z.object({ cluster: z.object({ server: z.string() }) })]),
@@ -53,7 +58,37 @@ export async function startDevProcess(
   words: readonly string[],
   options: DevProcessOptions,
 ): Promise<DevProcess> {
-  const child = await spawnDev(words, options);
+  const one = followProcess("drover dev", await spawnDev(words, options));
+  const kubeconfig = (): string => /export KUBECONFIG=(\S+)/.exec(one.output())?.[1] ?? "";
+  return {
+    ...one,
+    kubeconfig,
+    async ask(path) {
+      const { clusters, users } = addressSchema.parse(parse(readFileSync(kubeconfig(), "utf8")));
+      const headers = { authorization: `Bearer ${users[0].user.token}` };
+      const { origin } = new URL(clusters[0].cluster.server);
+      return (await fetch(`${origin}${path}`, { headers })).json();
+    },
+    descendants: () => descendantsOf(one.pid),
+  };
+}
+
+/** Starts a module of the repository. The caller ends it. */
+export const startModule = (
+  module: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): FollowedProcess =>
+  followProcess(
+    module,
+    spawn(process.execPath, [repositoryPath(module), ...args], {
+      env: { ...plainEnvironment(), ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
+
+/** Collects the output of a program, to wait for parts of it. */
+function followProcess(name: string, child: ChildProcessByStdio<null, Readable, Readable>): FollowedProcess {
   let [text, from] = ["", 0];
   const arrivals = new EventTarget();
   for (const stream of [child.stdout, child.stderr]) {
@@ -67,14 +102,12 @@ export async function startDevProcess(
     arrivals.dispatchEvent(new Event("text"));
     return child.exitCode ?? child.signalCode;
   });
-  const kubeconfig = (): string => /export KUBECONFIG=(\S+)/.exec(text)?.[1] ?? "";
   return {
     pid,
     ended,
     kill: (signal) => void child.kill(signal),
     closeOutput: () => void child.stdout.destroy(),
     output: () => text,
-    kubeconfig,
     async next(what) {
       for (;;) {
         const found = what.exec(text.slice(from));
@@ -84,7 +117,7 @@ export async function startDevProcess(
         }
         if (child.exitCode !== null || child.signalCode !== null)
           throw new Error(
-            `drover dev ended, and its output has no ${String(what)} after:\n${text.slice(from)}\nAll:\n${text}`,
+            `${name} ended, and its output has no ${String(what)} after:\n${text.slice(from)}\nAll:\n${text}`,
           );
         await once(arrivals, "text", { signal: AbortSignal.timeout(outputTimeout) }).catch(
           (cause: unknown) => {
@@ -95,13 +128,6 @@ export async function startDevProcess(
         );
       }
     },
-    async ask(path) {
-      const { clusters, users } = addressSchema.parse(parse(readFileSync(kubeconfig(), "utf8")));
-      const headers = { authorization: `Bearer ${users[0].user.token}` };
-      const { origin } = new URL(clusters[0].cluster.server);
-      return (await fetch(`${origin}${path}`, { headers })).json();
-    },
-    descendants: () => descendantsOf(pid),
   };
 }
 
@@ -125,7 +151,7 @@ async function spawnDev(
 }
 
 /** By /proc: a watchdog or a shell is one, too. */
-function descendantsOf(pid: number): readonly number[] {
+export function descendantsOf(pid: number): readonly number[] {
   const parents = new Map(
     readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))

@@ -54,6 +54,23 @@ it("leaves the queue's report as it is where the object is not paused, is gone, 
   expect(allPauses([], object("true"), functions, now)).toEqual([]);
 });
 
+it("names the session of drover dev that reconciles it, in place of the pause that the queue records for it", () => {
+  const labelled = (annotation?: string): KubeObject => {
+    const { metadata, ...rest } = object(annotation, [
+      entry("kubectl-annotate", "2025-12-31T23:59:55Z", "drover.dev/paused"),
+      {
+        ...entry("drover-dev", "2025-12-31T23:59:50Z", ""),
+        fieldsV1: { "f:metadata": { "f:labels": { "f:drover.dev/dev": {} } } },
+      },
+    ]);
+    return { ...rest, metadata: { ...metadata, labels: { "drover.dev/dev": "ada-1" } } };
+  };
+  const session = { scope: "session", since: now - 10_000, by: "ada-1" };
+  expect(allPauses([ann, recorded], labelled(), kind, now)).toEqual([ann, session]);
+  expect(allPauses([], labelled("true"), kind, now)).toMatchObject([{ scope: "annotation" }]);
+  expect(allPauses([], labelled(), functions, now)).toEqual([]);
+});
+
 it("warns of a value that pauses nothing", () => {
   expect(ignoredPauseWarning(object("True"))).toBe(
     'drover.dev/paused is "True", which pauses nothing: only "true" does',

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@drover/controller";
 import { isApiError, type KubeClient, type KubeObject, refOf } from "@drover/kube";
-import { allPauses } from "./all-pauses.ts";
+import { allPauses, type ObjectPause } from "./all-pauses.ts";
 import type { KeyReport, PastRun, QueueStats } from "@drover/queue";
 import { type ObjectQuery, findObject, type ReadableFunction, withQueue } from "../find-object.ts";
 import type { CommandServers } from "../command-servers.ts";
@@ -15,7 +15,7 @@ export interface KeyFacts {
   /** Redis' clock, ms. */
   readonly now: number;
   /** The queue's report, with the pause that the object's annotation asks for. */
-  readonly report: KeyReport;
+  readonly report: Omit<KeyReport, "pauses"> & { readonly pauses: readonly ObjectPause[] };
   /** Newest first. */
   readonly runs: readonly PastRun[];
   readonly stats: QueueStats;
