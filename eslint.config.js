@@ -98,7 +98,7 @@ const mayImport = {
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
   deployer: ["controller", "kube", "queue", "runtime", "timers"],
   gateway: ["calls", "controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
-  demo: ["controller", "kube", "local-servers", "process-kubelet", "queue", "runtime", "s3-bucket", "timers"],
+  demo: ["local-servers"],
   "sandbox-server": ["runtime", "sandbox"],
   "client-go-queue": ["local-servers"],
   "local-servers": ["listener"],

@@ -1,39 +1,23 @@
-import { z } from "zod";
-
-const environment = z.looseObject({
-  PATH: z.string().default(""),
-  /** Log level of the processes that are started. */
-  DROVER_LOG_LEVEL: z.string().default("info"),
-});
-
-export type DemoConfig = Readonly<ReturnType<typeof demoConfig>>;
+import { delimiter } from "node:path";
 
 /** Variables; `undefined` removes one. */
-export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
-
-export function demoConfig() {
-  const { PATH: path, DROVER_LOG_LEVEL: logLevel } = environment.parse(process.env);
-  const foreign = Object.keys(process.env).filter((name) => name.startsWith("DROVER_"));
-  const without: EnvironmentVariables = Object.fromEntries(foreign.map((name) => [name, undefined]));
-  /**
-   * Returns variables to set for a Drover process, and `undefined` for every other `DROVER_` variable of this process:
-   * a process refuses a setting that it does not know.
-   */
-  const processEnvironment = (settings: EnvironmentVariables): EnvironmentVariables => ({
-    ...without,
-    ...settings,
-  });
-  return { path, logLevel, processEnvironment };
-}
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables by which AWS tools find credentials: `AWS_...`, and the home folder, which contains the profiles in
- * `.aws`.
+ * The environment of `drover dev`, and of the bucket function that it starts. Without other settings of Drover's: a process
+ * refuses a setting that it does not know.
+ *
+ * @param programs folders to look for programs in first.
  */
-export const awsEnvironment = (): EnvironmentVariables =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => name.startsWith("AWS_") || isHomeVariable.test(name)),
-  );
-
-/** Windows uses USERPROFILE. */
-const isHomeVariable = /^(HOME|USERPROFILE)$/;
+export function devEnvironment(
+  programs: readonly string[],
+  settings: EnvironmentVariables,
+): EnvironmentVariables {
+  const { PATH = "", ...others } = process.env;
+  const foreign = Object.keys(others).filter((name) => name.startsWith("DROVER_"));
+  return {
+    ...Object.fromEntries(foreign.map((name) => [name, undefined])),
+    PATH: [...programs, PATH].join(delimiter),
+    ...settings,
+  };
+}

@@ -1,131 +1,79 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { freePort, isRunning, startRedis, startS3 } from "@drover/local-servers";
 import { startSandbox } from "@drover/sandbox";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { waitUntilGone, type DemoProcess, startDemoProcess } from "./testing/demo-process.ts";
-import { recordSigners } from "./testing/signed-requests.ts";
+import { execFileSync } from "node:child_process";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { installBuckets } from "./testing/install-buckets.ts";
 import { folderOfTest } from "../../../packages/testing/src/folder.fixture.ts";
+import {
+  descendantsOf,
+  startModule,
+  waitUntilGone,
+} from "../../../apps/cli/src/testing/dev-process.fixture.ts";
+import { recordSigners } from "./testing/signed-requests.ts";
 
 let dir: string;
-const started: DemoProcess[] = [];
 beforeEach(() => (dir = folderOfTest()));
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const drover of started.splice(0)) {
-    drover.kill("SIGKILL");
-    await drover.ended;
-  }
-});
 
-function drover(...args: string[]): DemoProcess {
-  const one = startDemoProcess(join(dir, "run"), args);
-  started.push(one);
-  return one;
-}
-
-describe("npm start", { timeout: 240_000 }, () => {
-  it("comes from nothing to a bucket that is ready, survives a crash of the function, and leaves nothing at Ctrl-C", async () => {
-    const { pid, kill, waitForOutput, output, ended, processes } = drover();
-    await waitForOutput(/Ctrl-C here stops everything/);
-    const life = [
-      /Redis started/,
-      /S3 server started/,
-      /API server started/,
-      /CRD buckets\.s3\.drover\.dev accepted/,
-      /examples\/bucket\.yaml created/,
-      /bucket function is deployed: one Pod shows that it starts/,
-      /key woken by the bridge/,
-      /the bucket function gets a Pod/,
-      /finalizer drover\.dev\/buckets\.s3\.drover\.dev persisted/,
-      /bucket hello-drover exists on the S3 server/,
-      /Ready: /,
-      /bucket ready: hello-drover, [\d.]+ s after its object was created/,
-    ];
-    for (const step of life) expect(output()).toMatch(step);
-    expect(output()).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f]*$/);
-
-    const before = processes();
-    const names = Object.keys(before).sort().join(" ");
-    expect(names).toBe("api-server bridge deployer redis s3 s3-bucket");
-
-    const second = drover();
-    expect(await second.ended).toBe(1);
-    expect(second.output()).toContain(`running here already (process ${String(pid)}`);
-
-    process.kill(before["s3-bucket"]!, "SIGKILL");
-    await waitForOutput(/the process of Pod .* ended; it is started again/);
-    await waitForOutput(/ started again[^]*the bucket function runs: process \d+/);
-    expect(processes()["s3-bucket"]).not.toBe(before["s3-bucket"]);
-    await waitForOutput(/Pod .* is gone/);
-    expect(output()).not.toMatch(/is not needed any more[^]*is started again/);
-    const all = Object.values({ ...processes(), killed: before["s3-bucket"]! });
-
-    kill("SIGINT");
-    expect(await ended).toBe(0);
-    expect(output()).toContain("Everything that was started here is stopped.");
-    // The function and the bridge drain while the servers still run.
-    const stopped = output().match(/(?<=Stopped: )[\w ]+\w/g) ?? [];
-    expect(stopped.slice(0, 3).sort()).toEqual(["the bridge", "the deployer", "the node"]);
+function demo(args: readonly string[] = [], env: Readonly<Record<string, string | undefined>> = {}) {
+  const one = startModule("examples/demo/src/main.ts", args, env);
+  onTestFinished(async () => {
+    const all = descendantsOf(one.pid);
+    if (isRunning(one.pid)) one.kill("SIGKILL");
+    await one.ended;
     await waitUntilGone(all);
   });
+  return one;
+}
+const hasBucket = async (url: string): Promise<boolean> =>
+  (await fetch(`${url}/hello-drover`, { method: "HEAD" })).ok;
+const sandboxWithBuckets = async (servers: AsyncDisposableStack): Promise<string> => {
+  const sandbox = servers.adopt(await startSandbox({}), (it) => it.close());
+  await installBuckets(sandbox);
+  const kubeconfig = join(dir, "kubeconfig");
+  writeFileSync(kubeconfig, sandbox.kubeconfig());
+  return kubeconfig;
+};
 
-  it("that was killed leaves no process, and the next one takes over what is left", async () => {
-    const first = drover();
-    await first.waitForOutput(/the bucket function runs: process/);
-    const left = Object.values(first.processes());
-    expect(left).toHaveLength(6);
-    first.kill("SIGKILL");
-    await waitUntilGone(left);
-
-    const next = drover();
-    await next.waitForOutput(/bucket ready/);
-    expect(next.output()).toContain(`The run of process ${String(first.pid)} ended without cleaning up`);
-
-    // The demo ends, with the reason, when its API server has gone.
-    const rest = next.processes();
-    process.kill(rest["api-server"]!, "SIGKILL");
-    expect(await next.ended).toBe(1);
-    expect(next.output()).toContain("The API server ended by itself");
-    await waitUntilGone(Object.values(rest));
-  });
-
-  it.each<[string, (started: DemoProcess) => void]>([
-    ["is stopped", ({ kill }) => kill("SIGINT")],
-    ["stops when its output is closed", ({ closeOutput }) => closeOutput()],
-  ])("%s while it is still starting, and leaves no process", async (_what, end) => {
-    const one = drover();
-    await one.waitForOutput(/Redis started/);
-    const all = Object.values(one.processes());
-    end(one);
+describe("npm start", { timeout: 240_000 }, () => {
+  it("comes from nothing to a bucket, and leaves nothing at Ctrl-C", async () => {
+    const one = demo();
+    const [, url = ""] = await one.next(/The S3 server is (http\S+)\./);
+    await one.next(/bucket\.yaml: Bucket default\/hello created/);
+    await one.next(/run {4}default\/hello done/);
+    await expect.poll(() => hasBucket(url)).toBe(true);
+    const all = descendantsOf(one.pid);
+    // drover dev, the S3 server, Redis, the function.
+    expect(all.length).toBeGreaterThanOrEqual(4);
+    one.kill("SIGINT");
+    await one.next(/Stopping\./);
     expect(await one.ended).toBe(0);
     await waitUntilGone(all);
   });
-});
 
-it("uses what it is given, and leaves it running with the objects in it", { timeout: 240_000 }, async () => {
-  const [sandbox, redis, s3] = await Promise.all([
-    startSandbox({}),
-    startRedis({ persistence: true }),
-    startS3(),
-  ]);
-  try {
-    const kubeconfig = join(dir, "kubeconfig");
-    writeFileSync(kubeconfig, sandbox.kubeconfig());
-    vi.stubEnv("AWS_ACCESS_KEY_ID", s3.accessKeyId);
-    vi.stubEnv("AWS_SECRET_ACCESS_KEY", s3.secretAccessKey);
-    const given = ["--kubeconfig", kubeconfig, "--redis", redis.url, "--s3", s3.url];
-    const { kill, waitForOutput, output, ended, processes } = drover(...given);
-    await waitForOutput(/bucket ready/);
-    expect(Object.keys(processes()).sort()).toEqual(["bridge", "s3-bucket"]);
-    kill("SIGINT");
-    expect(await ended).toBe(0);
-    expect(output()).toContain("Bucket objects in the cluster are left as they are");
-    expect(sandbox.objects("buckets.s3.drover.dev").map(({ metadata }) => metadata.name)).toEqual(["hello"]);
-    expect(isRunning(redis.pid)).toBe(true);
-  } finally {
-    await Promise.all([sandbox.close(), redis.stop(), s3.stop()]);
-  }
+  it.each<[string, (one: ReturnType<typeof demo>) => void]>([
+    ["is killed", ({ kill }) => kill("SIGKILL")],
+    ["stops when its output is closed", ({ closeOutput }) => closeOutput()],
+  ])("that %s leaves no process", async (_what, end) => {
+    const one = demo();
+    await one.next(/The function runs: process/);
+    const all = descendantsOf(one.pid);
+    end(one);
+    await one.ended;
+    await waitUntilGone(all);
+  });
+
+  it("ends with the S3 server", async () => {
+    const one = demo();
+    await one.next(/run {4}default\/hello done/);
+    const command = (pid: number): string =>
+      execFileSync("ps", ["-o", "args=", "-p", String(pid)]).toString();
+    const s3 = descendantsOf(one.pid).find((pid) => command(pid).includes("moto"));
+    process.kill(s3 ?? 0, "SIGKILL");
+    await one.next(/The S3 server ended by itself/);
+    await one.ended;
+  });
 });
 
 describe(
@@ -141,59 +89,54 @@ describe(
       mkdirSync(join(dir, ".aws"));
       const profile = "[work]\naws_access_key_id = AKIDPROFILE\naws_secret_access_key = secret\n";
       writeFileSync(join(dir, ".aws/credentials"), profile);
-      for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) vi.stubEnv(name, undefined);
-      for (const [name, value] of Object.entries({ HOME: dir, ...environment })) vi.stubEnv(name, value);
+      const ofAws = Object.keys(process.env).filter((name) => name.startsWith("AWS_"));
+      const env = {
+        ...Object.fromEntries(ofAws.map((name) => [name, undefined])),
+        HOME: dir,
+        ...environment,
+      };
       await using servers = new AsyncDisposableStack();
       const s3 = servers.adopt(await startS3(), (it) => it.stop());
       const front = servers.adopt(await recordSigners(s3.url), (it) => it.close());
       const args = ["--s3", front.url];
       if (given.includes("--redis"))
         args.push("--redis", servers.adopt(await startRedis({ persistence: false }), (it) => it.stop()).url);
-      if (given.includes("--kubeconfig")) {
-        const sandbox = servers.adopt(await startSandbox({}), (it) => it.close());
-        writeFileSync(join(dir, "kubeconfig"), sandbox.kubeconfig());
-        args.push("--kubeconfig", join(dir, "kubeconfig"));
-      }
-      const { kill, waitForOutput, ended } = drover(...args);
-      await waitForOutput(/bucket ready/);
+      if (given.includes("--kubeconfig")) args.push("--kubeconfig", await sandboxWithBuckets(servers));
+      const one = demo(args, env);
+      await one.next(/run {4}default\/hello done/);
+      await expect.poll(() => hasBucket(s3.url)).toBe(true);
       expect([...front.signers]).toEqual([signer]);
-      kill("SIGINT");
-      expect(await ended).toBe(0);
+      one.kill("SIGINT");
+      expect(await one.ended).toBe(0);
+      expect(await hasBucket(s3.url)).toBe(true);
     });
   },
 );
 
-describe("what cannot be used is refused, with what to do:", () => {
-  it.each([
-    ["an option that there is not", ["--redsi", "redis://127.0.0.1"], "Did you mean --redis?"],
-    ["a kubeconfig that is not there", ["--kubeconfig", "/no/such/file"], "There is no such file"],
-    ["a Redis URL that is none", ["--redis", "localhost"], "redis://127.0.0.1:6379"],
-    [
-      "nodes of a cluster that have nothing in common",
-      ["--redis", "redis://a,rediss://b"],
-      "scheme redis://",
-    ],
-    ["an S3 URL that is none", ["--s3", "s3://bucket"], "http://127.0.0.1:9000"],
-    ["a context of no kubeconfig", ["--context", "home"], "give --kubeconfig too"],
+describe("npm start refuses, with what to do,", { timeout: 120_000 }, () => {
+  it.each<[string, readonly string[], string]>([
+    ["a mistyped option", ["--redsi", "x"], "(Did you mean --redis?)"],
+    ["an S3 server that is no URL", ["--s3", "127.0.0.1"], "Give a URL such as http://127.0.0.1:9000"],
     ["an argument", ["now"], "too many arguments"],
-    ["a folder that cannot be made", ["--dir", "/proc/nope"], "Choose another one: npm start -- --dir"],
   ])("%s", async (_what, args, message) => {
-    const { ended, output } = drover(...args);
+    const { ended, output } = demo(args);
     expect(await ended).toBe(1);
     expect(output()).toContain(message);
   });
 
-  it("servers that do not answer; what was started beside them is stopped", async () => {
-    const port = await freePort();
-    const place = `127.0.0.1:${String(port)}`;
-    for (const [option, url] of [
-      ["redis", `redis://${place}`],
-      ["redis", `redis://me:secret@${place},${place}`],
-      ["s3", `http://${place}`],
+  it("a context without a cluster, and servers that do not answer", async () => {
+    const place = `127.0.0.1:${await freePort()}`;
+    await using servers = new AsyncDisposableStack();
+    const s3 = servers.adopt(await startS3(), (it) => it.stop());
+    for (const [args, message] of [
+      [["--s3", `http://${place}`], "leave --s3 out to have one started"],
+      [["--s3", s3.url, "--redis", `redis://me:secret@${place}`], place],
+      [["--s3", s3.url, "--context", "home"], "give --kubeconfig too"],
+      [["--s3", s3.url, "--kubeconfig", resolve(dir, "absent")], "There is no such file"],
     ] as const) {
-      const { ended, output } = drover(`--${option}`, url);
+      const { ended, output } = demo(args);
       expect(await ended).toBe(1);
-      expect(output()).toContain(`leave --${option} out to have one started`);
+      expect(output()).toContain(message);
       expect(output()).not.toContain("secret");
     }
   });
