@@ -424,3 +424,16 @@ describe("a function that declares children", () => {
     expect((await pageOf("left"))?.metadata.ownerReferences ?? []).toEqual([]);
   });
 });
+
+it("a function is not called for an object of a session of drover dev, and the gateway acknowledges the session", async () => {
+  work();
+  const name = await due({ labels: { "drover.dev/dev": "ada-1" } });
+  await settled(1);
+  expect(outcomes).toMatchObject([{ kind: "paused" }]);
+  expect(fn.calls).toEqual([]);
+  expect(await client.get(ref, keyOf(name))).toMatchObject({
+    status: {
+      conditions: [{ type: "UnderDevelopment", message: expect.stringContaining("ada-1") as string }],
+    },
+  });
+});
