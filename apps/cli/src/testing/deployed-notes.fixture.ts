@@ -37,7 +37,7 @@ const step = async (key: string) => {
   if (other !== "" && isAlive(other)) witness("overlap", key);
   writeFileSync(holder, String(process.pid));
   witness("start", key);
-  await delay(Math.random() * 150);
+  await delay(Math.random() * 500);
   witness("end", key);
   rmSync(holder, { force: true });
 };
@@ -181,19 +181,24 @@ export interface WitnessedRun {
 
 /**
  * All runs so far, by their start. The lines `here` and `left` of a test are the time in which only its session may run a
- * key.
+ * key; `free` is when the label was gone.
  *
- * @throws if two runs of a key overlapped, or the deployed function began one in such a time.
+ * @throws if two runs of a key overlapped, the deployed function began one in such a time, or a session was still in one
+ *   when the label was gone.
  */
 export function witnessedRuns(witness: string): readonly WitnessedRun[] {
   const newest = new Map<string, string>();
   const reserved = new Set<string>();
+  const freed = new Set<string>();
   const runs: WitnessedRun[] = [];
   for (const [at, line] of readFileSync(witness, "utf8").trim().split("\n").entries()) {
     const [by = "", pid = "", what, key = ""] = line.split(" ");
     const problem = (why: string) => new Error(`Line ${at + 1}, ${line}: ${why}`);
     if (what === "overlap") throw problem("a process that lives has begun a run of it, and has not ended it");
     if (what === "here") reserved.add(key);
+    if (what === "here") freed.delete(key);
+    if (what === "free") freed.add(key);
+    if (by === "session" && freed.has(key)) throw problem("its label is gone");
     if (what === "left") reserved.delete(key);
     if (what === "end" && newest.get(key) !== pid)
       throw problem("another process has begun a run of it meanwhile");

@@ -1,5 +1,5 @@
-import { ReconcileFunction } from "@drover/controller";
-import { builtin, connect, type KubeClient, refOf } from "@drover/kube";
+import { ReconcileFunction, silentLog } from "@drover/controller";
+import { builtin, connect, isObjectEvent, type KubeClient, refOf, runReflector } from "@drover/kube";
 import { type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { execFileSync } from "node:child_process";
 import { appendFileSync, writeFileSync } from "node:fs";
@@ -121,6 +121,21 @@ const pick = <T>(first: T, ...others: readonly T[]): T =>
 const mark = (what: "here" | "left", keys: readonly string[]): void =>
   keys.forEach((key) => appendFileSync(witness, `test 0 ${what} default/${key}\n`));
 
+/** Records when the label of a note is gone. */
+const recordFreed = (signal: AbortSignal) =>
+  runReflector({
+    client: admin,
+    ref: notes,
+    labelSelector: "drover.dev/dev",
+    log: silentLog,
+    signal,
+    onEvents: (events) =>
+      events
+        .filter(isObjectEvent)
+        .filter(({ type }) => type === "deleted")
+        .forEach(({ key }) => appendFileSync(witness, `test 0 free ${key}\n`)),
+  });
+
 /** Changes each note, often in the middle of its runs, and waits until it is reconciled, again and again. */
 function writers() {
   const counts = new Map(names.map((name) => [name, 1]));
@@ -186,6 +201,8 @@ it(
     grant("ClusterRole", [rule("drover.dev", "reconcilefunctions", "list"), ...ofNotes]);
     for (const name of names)
       await admin.create(notes, { metadata: { name, namespace: "default" }, spec: { count: 1 } });
+    const freed = new AbortController();
+    const recorder = recordFreed(freed.signal);
     const changes = writers();
     const ends = new Map<string, number>();
     for (let round = 0; round < rounds; round++) {
@@ -212,6 +229,8 @@ it(
       await expect
         .poll(() => noteIn(admin, name))
         .toMatchObject({ spec: { count }, status: { count, by: "deployed" } });
+    freed.abort();
+    await recorder.done;
     const runs = witnessedRuns(witness);
     const of = (actor: string): number => runs.filter(({ by }) => by === actor).length;
     console.log({ rounds, ends, deployed: of("deployed"), session: of("session") });
