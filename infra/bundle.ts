@@ -5,15 +5,18 @@
  *
  *     node infra/bundle.ts [name ...]
  *
- * Beside each lie its source map, which stays out of images, and the licences of what it contains, which do not. With
- * the sandbox comes the token that clients need: compose/access.ts.
+ * Beside each lie its source map, which stays out of images, and, for its image, the licences of the packages that it
+ * contains and a list of them (CycloneDX). With the sandbox comes the token that clients need: compose/access.ts.
  */
 import { build, type Plugin } from "esbuild";
 import { globSync } from "node:fs";
 import { rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { composeAccess } from "./compose/access.ts";
+import droverPackage from "../packages/drover/package.json" with { type: "json" };
+import { containedPackages } from "./contained-packages.ts";
 import { licencesOf } from "./licences.ts";
+import { sbomOf } from "./sbom.ts";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -82,7 +85,10 @@ export async function bundle(name: string, entry = processes().get(name)): Promi
     metafile: true,
     logLevel: "warning",
   });
-  await writeFile(join(folder, "LICENCES.txt"), await licencesOf(metafile, root));
+  const packages = await containedPackages(metafile, root);
+  await writeFile(join(folder, "LICENCES.txt"), await licencesOf(packages, root));
+  const { version } = droverPackage;
+  await writeFile(join(folder, "sbom.cdx.json"), await sbomOf({ name, version }, packages, root));
   return { file, bytes: (await stat(file)).size };
 }
 
