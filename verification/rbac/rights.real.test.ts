@@ -165,7 +165,7 @@ const surroundings = {
   redisCa: undefined,
   bridge: part,
   gateway: part,
-  keda: { scalingUrl: undefined, account: part },
+  keda: { scalingUrl: undefined },
   network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
 };
 

@@ -88,11 +88,9 @@ it.each([
 ])("refuses %j, with what to write", (env, problem) => expect(() => given(env)).toThrow(problem));
 
 it("takes ServiceAccounts as namespace and name", () => {
-  const accounts = { DROVER_BRIDGE_ACCOUNT: "team-a/bridge.v2", DROVER_KEDA_ACCOUNT: "scaling/keda-1" };
-  expect(given(accounts)).toMatchObject({
+  expect(given({ DROVER_BRIDGE_ACCOUNT: "team-a/bridge.v2" })).toMatchObject({
     bridgeAccount: { namespace: "team-a", name: "bridge.v2" },
     gatewayAccount: { namespace: "drover", name: "gateway" },
-    kedaAccount: { namespace: "scaling", name: "keda-1" },
   });
 });
 

@@ -44,8 +44,6 @@ export const deployerSettings = functionSettings.extend({
   /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
   bridgeAccount: account("drover/bridge"),
   gatewayAccount: account("drover/gateway"),
-  /** The ServiceAccount of KEDA's operator. It creates the tokens with which KEDA requests numbers of Pods. */
-  kedaAccount: account("keda/keda-operator"),
   /**
    * `made`: this process makes the passwords and certificates of its Redis in its namespace, where they are absent, and
    * renews them. `given`: they exist.

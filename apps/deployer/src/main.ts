@@ -193,7 +193,7 @@ function deployEnvironmentOf(settings: Settings): DeployEnvironment {
       monitoring: settings.monitoringNamespaces,
       egress: { ...settings.functionsEgress, except: settings.functionsEgressExcept },
     },
-    keda: { scalingUrl: settings.scalingUrl, account: settings.kedaAccount },
+    keda: { scalingUrl: settings.scalingUrl },
   };
 }
 

@@ -20,8 +20,7 @@ await world.cluster.apply(looseKind("keda.sh", "TriggerAuthentication"));
 
 const keda = (kind: string, name: string) => object({ apiVersion: "keda.sh/v1alpha1", kind }, name);
 const authentication = keda("TriggerAuthentication", "tasks-scaling");
-const roleNamed = (name: string) =>
-  object({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" }, name);
+const scalingRole = object({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" }, "tasks-scaling");
 const scaledObject = keda("ScaledObject", "tasks");
 
 it("KEDA asks for the figure that Drover would use and its scale is applied; without KEDA the deployer scales from zero and back", async () => {
@@ -67,21 +66,11 @@ it("KEDA asks for the figure that Drover would use and its scale is applied; wit
       },
     });
   });
-  // KEDA makes the token that it sends, of an account that may read this figure and nothing else.
+  // KEDA sends the token of an account that may read this figure and nothing else.
   expect(await cluster.get(authentication)).toMatchObject({
-    spec: { boundServiceAccountToken: [{ parameter: "token", serviceAccountName: "tasks-scaling" }] },
+    spec: { secretTargetRef: [{ parameter: "token", name: "tasks-scaling", key: "token" }] },
   });
-  expect(await cluster.get(roleNamed("tasks-scaling-token"))).toMatchObject({
-    rules: [
-      {
-        apiGroups: [""],
-        resources: ["serviceaccounts/token"],
-        verbs: ["create"],
-        resourceNames: ["tasks-scaling"],
-      },
-    ],
-  });
-  expect(await cluster.get(roleNamed("tasks-scaling"))).toMatchObject({
+  expect(await cluster.get(scalingRole)).toMatchObject({
     rules: [
       {
         apiGroups: ["drover.dev"],
@@ -109,8 +98,7 @@ it("KEDA asks for the figure that Drover would use and its scale is applied; wit
   // The deployer scales it from here on: it goes to zero, comes with the first object, and goes again.
   const scaled = deployed({ by: "Drover", idleAfter: "1s" });
   await cluster.apply(scaled);
-  const roles = [roleNamed("tasks-scaling"), roleNamed("tasks-scaling-token")];
-  for (const gone of [scaledObject, authentication, ...roles])
+  for (const gone of [scaledObject, authentication, core("Secret", "tasks-scaling"), scalingRole])
     await eventually(async () => expect(await cluster.get(gone)).toBeUndefined());
   if (!isReal) expect((await ask("unknown")).status).toBe(404);
   await world.until(scaled, (object) => conditionOf(object)?.reason === "ScaledToZero");

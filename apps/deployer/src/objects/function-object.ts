@@ -9,7 +9,7 @@ export interface FunctionObject {
   readonly object: NewObject;
   readonly wanted: boolean;
   /**
-   * False for Roles of Drover's own parts, or of KEDA, on objects made for this function. Their author gains no
+   * False for Roles of Drover's own parts, or for KEDA, on objects made for this function. Their author gains no
    * permission, so they are not reviewed.
    */
   readonly reviewed?: false;

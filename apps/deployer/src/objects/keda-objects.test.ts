@@ -1,9 +1,8 @@
 import { ReconcileFunction, RetryAfterError } from "@drover/controller";
 import { expect, it } from "vitest";
 import { kedaObjects } from "./keda-objects.ts";
-import { cupSpec, environment, functionRef } from "../testing/cups.ts";
+import { cupSpec, functionRef } from "../testing/cups.ts";
 
-const { account } = environment.keda;
 const reached = { scalingUrl: "http://deployer.drover:8080" };
 const objectsOf = (
   scaling: object = {},
@@ -13,21 +12,26 @@ const objectsOf = (
   kedaObjects(
     functionRef,
     cupSpec({ container: { image: "i" }, scaling: { by: "KEDA", ...scaling } }),
-    { scalingUrl, account },
+    { scalingUrl },
     wanted,
   );
 const specOf = (kind: string, ...of: Parameters<typeof objectsOf>) =>
   objectsOf(...of).find(({ ref }) => ref.kind === kind)?.object["spec"];
 
 it.each([
-  ["90s", 90],
-  ["1500ms", 2],
-  ["10ms", 1],
-])("KEDA scales between the limits of the spec, and to fewer after %s: %i s", (idleAfter, cooldownPeriod) => {
+  ["90s", 90, 90],
+  ["1500ms", 2, 2],
+  ["10ms", 1, 1],
+  // The HorizontalPodAutoscaler's limit.
+  ["2h", 7_200, 3_600],
+])("KEDA scales between the limits of the spec, and to fewer after %s", (idleAfter, cooldownPeriod, span) => {
   expect(specOf("ScaledObject", { min: 2, max: 7, idleAfter })).toMatchObject({
     minReplicaCount: 2,
     maxReplicaCount: 7,
     cooldownPeriod,
+    advanced: {
+      horizontalPodAutoscalerConfig: { behavior: { scaleDown: { stabilizationWindowSeconds: span } } },
+    },
     scaleTargetRef: { apiVersion: ReconcileFunction.apiVersion, kind: "ReconcileFunction", name: "cups" },
     triggers: [
       {
@@ -46,31 +50,43 @@ it.each([
   });
 });
 
-it("the token that KEDA sends is of an account that may read this figure alone, and only KEDA makes such tokens", () => {
+it("the token that KEDA reads is of an account that may read this figure alone", () => {
   expect(specOf("TriggerAuthentication")).toEqual({
-    boundServiceAccountToken: [{ parameter: "token", serviceAccountName: "cups-scaling" }],
+    secretTargetRef: [{ parameter: "token", name: "cups-scaling", key: "token" }],
   });
-  const rights = objectsOf().flatMap(({ ref, object, reviewed }) =>
-    ref.kind === "Role" ? [[object.metadata.name, object["rules"], reviewed]] : [],
-  );
-  const rule = (group: string, resource: string, verb: string, name: string) => [
-    { apiGroups: [group], resources: [resource], resourceNames: [name], verbs: [verb] },
-  ];
-  expect(rights).toEqual([
-    ["cups-scaling", rule("drover.dev", "reconcilefunctions/scale", "get", "cups"), false],
-    ["cups-scaling-token", rule("", "serviceaccounts/token", "create", "cups-scaling"), false],
+  expect(objectsOf().find(({ ref }) => ref.kind === "Secret")?.object).toMatchObject({
+    metadata: {
+      name: "cups-scaling",
+      namespace: "tea",
+      annotations: { "kubernetes.io/service-account.name": "cups-scaling" },
+    },
+    type: "kubernetes.io/service-account-token",
+  });
+  const of = (kind: string, field: string) =>
+    objectsOf().flatMap(({ ref, object }) =>
+      ref.kind === kind ? [[object.metadata.name, object[field]]] : [],
+    );
+  expect(of("Role", "rules")).toEqual([
+    [
+      "cups-scaling",
+      [
+        {
+          apiGroups: ["drover.dev"],
+          resources: ["reconcilefunctions/scale"],
+          resourceNames: ["cups"],
+          verbs: ["get"],
+        },
+      ],
+    ],
   ]);
-  const subjects = objectsOf().flatMap(({ ref, object }) =>
-    ref.kind === "RoleBinding" ? [[object.metadata.name, object["subjects"]]] : [],
-  );
-  expect(subjects).toEqual([
+  expect(of("RoleBinding", "subjects")).toEqual([
     ["cups-scaling", [{ kind: "ServiceAccount", namespace: "tea", name: "cups-scaling" }]],
-    ["cups-scaling-token", [{ kind: "ServiceAccount", ...account }]],
   ]);
+  expect(objectsOf().flatMap(({ reviewed }) => reviewed ?? [])).toEqual([false, false]);
 });
 
 it("where KEDA does not scale it any more, none of them is wanted, wherever the deployer is reached", () => {
-  expect(objectsOf({}, false, {}).map(({ wanted }) => wanted)).toEqual(Array(7).fill(false));
+  expect(objectsOf({}, false, {}).map(({ wanted }) => wanted)).toEqual(Array(6).fill(false));
   expect(objectsOf().every(({ wanted }) => wanted)).toBe(true);
 });
 

@@ -2,15 +2,13 @@ import { parseDuration, ReconcileFunction, RetryAfterError } from "@drover/contr
 import { builtin, type ResourceRef } from "@drover/kube";
 import { boundRole, ruleFor } from "../roles/bound-role.ts";
 import type { FunctionContext, FunctionObject } from "./function-object.ts";
-import { type FunctionRef, ownedMetadata, type ServiceAccountRef } from "../function-ref.ts";
+import { type FunctionRef, ownedMetadata } from "../function-ref.ts";
 import { scalingSettings } from "../scaling/scaling-settings.ts";
 
-/** How KEDA reaches the deployer, and KEDA's account. */
+/** How KEDA reaches the deployer. */
 export interface KedaSettings {
   /** The URL at which KEDA requests numbers of Pods. Undefined if `DROVER_SCALING_URL` is not set. */
   readonly scalingUrl: string | undefined;
-  /** The ServiceAccount of KEDA's operator. */
-  readonly account: ServiceAccountRef;
 }
 
 const keda = { group: "keda.sh", version: "v1alpha1", namespaced: true } as const;
@@ -25,10 +23,12 @@ const triggerAuthentication: ResourceRef = {
  * The objects with which KEDA scales a function. KEDA requests from the deployer the number of Pods that Drover would
  * run, and writes it through the scale subresource.
  *
- * The deployer authorizes every request (`scaling-endpoint.ts`), so KEDA sends a token of a ServiceAccount that exists
- * for this only, and may read only the number of this function. KEDA creates such tokens itself, for an hour each
- * (https://keda.sh/docs/2.17/authentication-providers/bound-service-account-token), and may do so for this account
- * only. With one account for all functions, any user that may write ScaledObjects could send its token anywhere.
+ * The deployer authorizes every request (`scaling-endpoint.ts`), so KEDA sends the token of a ServiceAccount that exists
+ * for this only, and may read only the number of this function. With one account for all functions, any user that may
+ * write ScaledObjects could send its token anywhere.
+ *
+ * KEDA reads the token from a Secret, in which the API server keeps it. KEDA would also create such tokens, but since
+ * 2.21 only for accounts that are listed, one by one, in the environment of its operator.
  *
  * @param wanted false if KEDA scaled the function before and does no longer.
  * @throws RetryAfterError if KEDA is wanted and `DROVER_SCALING_URL` is not set.
@@ -36,7 +36,7 @@ const triggerAuthentication: ResourceRef = {
 export function kedaObjects(
   functionRef: FunctionRef,
   spec: FunctionContext["spec"],
-  { scalingUrl, account }: KedaSettings,
+  { scalingUrl }: KedaSettings,
   wanted: boolean,
 ): readonly FunctionObject[] {
   if (wanted && scalingUrl === undefined) {
@@ -48,20 +48,25 @@ export function kedaObjects(
   }
   const name = `${functionRef.name}-scaling`;
   const owned = { name, ...ownedMetadata(functionRef) };
-  const tokens = { name: `${functionRef.name}-scaling-token`, ...ownedMetadata(functionRef) };
   const { group, plural } = ReconcileFunction;
-  // Neither Role gives the author anything: one reads a number that its status has anyway, the other creates tokens.
-  const unreviewed = { wanted, reviewed: false } as const;
   return [
     { ref: builtin.serviceAccount, object: { metadata: owned, automountServiceAccountToken: false }, wanted },
-    ...boundRole(owned, [ruleFor("get", `${plural}/scale`, functionRef.name, group)], owned, unreviewed),
-    ...boundRole(tokens, [ruleFor("create", "serviceaccounts/token", name)], account, unreviewed),
+    // The Role gives the author nothing: it reads a number that the status has anyway.
+    ...boundRole(owned, [ruleFor("get", `${plural}/scale`, functionRef.name, group)], owned, {
+      wanted,
+      reviewed: false,
+    }),
+    {
+      ref: builtin.secret,
+      object: {
+        metadata: { ...owned, annotations: { "kubernetes.io/service-account.name": name } },
+        type: "kubernetes.io/service-account-token",
+      },
+      wanted,
+    },
     {
       ref: triggerAuthentication,
-      object: {
-        metadata: owned,
-        spec: { boundServiceAccountToken: [{ parameter: "token", serviceAccountName: name }] },
-      },
+      object: { metadata: owned, spec: { secretTargetRef: [{ parameter: "token", name, key: "token" }] } },
       wanted,
     },
     {
@@ -75,6 +80,9 @@ export function kedaObjects(
   ];
 }
 
+/** The longest that a HorizontalPodAutoscaler accepts, in seconds. */
+const maxStabilization = 3_600;
+
 /** KEDA divides the value by its target, so a target of 1 makes the value the number of Pods. */
 function scaledObjectSpec(
   functionRef: FunctionRef,
@@ -82,6 +90,7 @@ function scaledObjectSpec(
   { scalingUrl, authentication }: { readonly scalingUrl: string; readonly authentication: string },
 ) {
   const { min, max, idleAfter } = scalingSettings(spec);
+  const idleSeconds = Math.max(1, Math.ceil(parseDuration(idleAfter) / 1_000));
   return {
     scaleTargetRef: {
       apiVersion: ReconcileFunction.apiVersion,
@@ -91,7 +100,13 @@ function scaledObjectSpec(
     minReplicaCount: min,
     maxReplicaCount: max,
     pollingInterval: 1,
-    cooldownPeriod: Math.max(1, Math.ceil(parseDuration(idleAfter) / 1_000)),
+    cooldownPeriod: idleSeconds,
+    advanced: {
+      horizontalPodAutoscalerConfig: {
+        // KEDA's cooldown is for the step to zero. For fewer Pods, the autoscaler would wait for five minutes.
+        behavior: { scaleDown: { stabilizationWindowSeconds: Math.min(idleSeconds, maxStabilization) } },
+      },
+    },
     triggers: [
       {
         type: "metrics-api",

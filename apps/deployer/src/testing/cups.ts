@@ -31,5 +31,5 @@ export const environment: DeployEnvironment = {
   bridge: { namespace: "drover", name: "bridge" },
   gateway: { namespace: "drover", name: "gateway" },
   network: { namespace: "drover", monitoring: [], egress: { pods: true, networks: [], except: [] } },
-  keda: { scalingUrl: undefined, account: { namespace: "keda", name: "keda-operator" } },
+  keda: { scalingUrl: undefined },
 };
