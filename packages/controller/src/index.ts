@@ -82,11 +82,7 @@ export {
   pausedAnnotation,
   reconcileAtAnnotation,
 } from "./object/object-annotations.ts";
-export {
-  sessionLabel,
-  sessionMarkAnnotation,
-  sessionOf,
-} from "./object/dev-session.ts";
+export { sessionLabel, sessionMarkAnnotation, sessionOf } from "./object/dev-session.ts";
 export { runSettingsVariables } from "./function/run-settings-variables.ts";
 export { type PermissionRule, type Scaling, defaultScaling } from "./function/deployment-declarations.ts";
 export {
