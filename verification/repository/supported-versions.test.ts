@@ -5,6 +5,7 @@ const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 
 it.each([
   ["Kubernetes", /k8s\.io\/kubernetes v(\S+)/, "tools/real-cluster/go/go.mod"],
+  ["KEDA", /kedacore\/keda\/v2 v(\S+)/, "tools/real-cluster/go/keda/go.mod"],
   ["Node", /"node": ">=(\d+)"/, "packages/drover/package.json"],
 ])("the page of supported versions has the version of %s that is used", (name, pattern, file) => {
   const [, version] = pattern.exec(textOf(file)) ?? [];

@@ -6,6 +6,7 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
 import { goEnvironment, runGo, runTied } from "@drover/local-servers";
 import { withLock } from "../../bootstrap/lock.mjs";
 
@@ -28,6 +29,8 @@ export const packages = {
   dns: ".",
   kwok: "sigs.k8s.io/kwok/cmd/kwok",
   helm: "helm.sh/helm/v4/cmd/helm",
+  "keda-operator": "github.com/kedacore/keda/v2/cmd/operator",
+  "keda-adapter": "github.com/kedacore/keda/v2/cmd/adapter",
 };
 
 /**
@@ -43,13 +46,19 @@ export const nodeTargets: readonly Target[] = [
   ...(["pause", "registry", "dns", "kube-scheduler"] as const),
   ...(["kube-controller-manager", "kubelet", "kube-proxy"] as const),
 ];
+/** The programs of a cluster with controllers and no node. */
+export const controllerTargets: readonly Target[] = [...apiServerTargets, "kube-controller-manager"];
 /** The programs of a cluster with fake nodes. */
-export const fakeNodeTargets: readonly Target[] = [
-  ...apiServerTargets,
-  ...(["kube-controller-manager", "kube-scheduler", "kwok"] as const),
-];
-/** Programs with a Go module of their own. */
-const ownModules: ReadonlySet<Target> = new Set<Target>(["registry", "dns", "kwok", "helm"]);
+export const fakeNodeTargets: readonly Target[] = [...controllerTargets, "kube-scheduler", "kwok"];
+/** Programs of other Go modules than the cluster's, with the folder of the module. */
+export const ownModules: { readonly [target in Target]?: string } = {
+  registry: "registry",
+  dns: "dns",
+  kwok: "kwok",
+  helm: "helm",
+  "keda-operator": "keda",
+  "keda-adapter": "keda",
+};
 
 export interface BuildOptions {
   /** Default: the programs that `startRealCluster` needs. */
@@ -79,6 +88,15 @@ export async function buildRealCluster(options: BuildOptions = {}): Promise<{ bi
 export async function buildHelm(options: Omit<BuildOptions, "targets"> = {}): Promise<string> {
   const bin = await buildMissing(await fingerprint(["helm/go.mod", "helm/go.sum"]), ["helm"], options);
   return join(bin, "helm");
+}
+
+/** Builds KEDA's operator and metrics adapter if they are not built yet. Returns their folder, and that of KEDA's sources. */
+export async function buildKeda(
+  options: Omit<BuildOptions, "targets"> = {},
+): Promise<{ bin: string; sources: string }> {
+  const folder = await fingerprint(["keda/go.mod", "keda/go.sum"]);
+  const bin = await buildMissing(folder, ["keda-operator", "keda-adapter"], options);
+  return { bin, sources: await moduleSources("keda", "github.com/kedacore/keda/v2") };
 }
 
 /** @returns the folder. */
@@ -133,7 +151,7 @@ async function compile(target: Target, file: string, { version, log, signal }: B
       ...["-n", "10", "go", "build", "-mod=readonly", "-v", "-trimpath", "-buildvcs=false"],
       ...["-ldflags", stamp(version), "-o", file, packages[target]],
     ],
-    cwd: ownModules.has(target) ? join(moduleFolder, target) : moduleFolder,
+    cwd: join(moduleFolder, ownModules[target] ?? ""),
     env: goEnvironment,
     logFile: join(cacheFolder, `${target}.log`),
     onLine() {
@@ -169,8 +187,18 @@ function stamp(version: string): string {
 }
 
 /** Runs a short go command in the module's folder. */
-const go = async (...args: string[]): Promise<string> =>
-  (await runGo(args, { cwd: moduleFolder, purpose: "the real cluster is built from source" })).trim();
+const go = (...args: string[]): Promise<string> => goIn("", ...args);
+
+const goIn = async (folder: string, ...args: string[]): Promise<string> => {
+  const cwd = join(moduleFolder, folder);
+  return (await runGo(args, { cwd, purpose: "the real cluster is built from source" })).trim();
+};
+
+/** The folder with the files of a module that the one in `folder` requires. They are downloaded if they are absent. */
+async function moduleSources(folder: string, name: string): Promise<string> {
+  const downloaded: unknown = JSON.parse(await goIn(folder, "mod", "download", "-json", name));
+  return z.object({ Dir: z.string() }).parse(downloaded).Dir;
+}
 
 async function kubernetesVersion(): Promise<string> {
   return go("list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes");

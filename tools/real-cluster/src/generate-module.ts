@@ -12,15 +12,15 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { packages } from "./build.ts";
+import { ownModules, packages } from "./build.ts";
 
 const folder = fileURLToPath(new URL("../go", import.meta.url));
 const kwokFolder = `${folder}/kwok`;
 const kwokVersion = "v0.8.0";
 const kwokProgram = packages.kwok;
 /** The programs of other modules than ours. */
-const tools = Object.values(packages).filter(
-  (name) => !name.startsWith(".") && name !== kwokProgram && name !== packages.helm,
+const tools = Object.entries(packages).flatMap(([target, name]) =>
+  target in ownModules || name.startsWith(".") ? [] : [name],
 );
 
 /** A module and the version that it is built at, as a template for `go list`. */

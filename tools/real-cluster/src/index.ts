@@ -15,7 +15,7 @@
 // to work there is `startClusterWithFakeNodes`: the whole control plane, and pods that only look as if they ran. Where
 // pods are to run, there is `startClusterWithNode`: all of that, in namespaces of its own (root, Linux).
 export { type AuditedRequest, type AuditLog, auditLog } from "./audit-log.ts";
-export { buildHelm, buildRealCluster, type BuildOptions, type Target } from "./build.ts";
+export { buildHelm, buildKeda, buildRealCluster, type BuildOptions, type Target } from "./build.ts";
 export { type ClientAccess, readKubeconfig } from "./client-files.ts";
 export { type EgressProxy, startEgressProxy } from "./egress-proxy.ts";
 export { delayAnnotation, fateAnnotation } from "./fake-nodes/stages.ts";
@@ -24,6 +24,7 @@ export {
   type FakeNodeOptions,
   startClusterWithFakeNodes,
 } from "./fake-nodes/start-with-fake-nodes.ts";
+export { type Keda, startKeda } from "./keda/start-keda.ts";
 export { type Reached } from "./node/door.ts";
 export { type ExecOptions, FailedInsideError } from "./node/enter-namespaces.ts";
 export { type NodeCluster, startClusterWithNode } from "./node/start-with-node.ts";

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { killAll, onFreePort, type TiedProcess } from "@drover/local-servers";
+import { aggregationFlags } from "./aggregation.ts";
 import { startApiServer } from "./api-server.ts";
 import { buildRealCluster, type Target } from "./build.ts";
 import { writeKubeconfig, writeKubectl } from "./client-files.ts";
@@ -83,12 +84,14 @@ interface ControlPlaneOptions {
   /** The programs to build. Default: those of the API server. */
   readonly targets?: readonly Target[];
   readonly serviceAccounts?: boolean;
+  /** True if the API server passes requests on to servers of other API groups (APIService). */
+  readonly aggregation?: boolean;
 }
 
 /** As `startRealCluster`; returns also the folder of programs and the keys, to start more programs. */
 export async function startApiServerOnEtcd(
   options: StartOptions,
-  { targets, serviceAccounts = false }: ControlPlaneOptions,
+  { targets, serviceAccounts = false, aggregation = false }: ControlPlaneOptions,
 ): Promise<{ readonly cluster: RealCluster; readonly bin: string; readonly pki: Pki }> {
   const { signal, dir: parent = tmpdir(), log, apiServerArgs = [] } = options;
   const { bin } = await buildRealCluster({ signal, ...(log && { log }), ...(targets && { targets }) });
@@ -109,7 +112,7 @@ export async function startApiServerOnEtcd(
       dir,
       pki,
       etcdEndpoint: etcd.endpoint,
-      extraArgs: apiServerArgs,
+      extraArgs: [...apiServerArgs, ...(aggregation ? await aggregationFlags(bin, pki.folder) : [])],
       serviceAccounts,
     };
     const { child, port } = await onFreePort(async (port) => {

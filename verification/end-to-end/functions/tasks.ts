@@ -5,7 +5,7 @@ import {
   TerminalError,
 } from "@drover/controller";
 import { functionSettings, readSettings, runFunction } from "@drover/runtime";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { exampleKind } from "../../harness/example-kind.ts";
@@ -13,6 +13,9 @@ import { inDefault, object } from "../../harness/manifests.ts";
 
 /** Something that takes its time. */
 export const Task = exampleKind("Task", { spec: { ms: z.int() }, status: { by: z.string() } });
+
+/** A file: while it is there, no run with this journal ends. */
+export const holdOf = (journal: string): string => `${journal}.hold`;
 
 /** @param journal a file: a line for each run that begins or ends, of every process that runs them. */
 export const taskController = (journal: string, by: string) =>
@@ -26,6 +29,7 @@ export const taskController = (journal: string, by: string) =>
       if (spec.ms < 0 && by === "tasks:1") throw new TerminalError("It is over before it began.");
       appendFileSync(journal, `${by} begins ${key}\n`);
       await delay(Math.abs(spec.ms), undefined, { signal });
+      while (existsSync(holdOf(journal))) await delay(20, undefined, { signal });
       appendFileSync(journal, `${by} ends ${key}\n`);
       return { status: { by } };
     },

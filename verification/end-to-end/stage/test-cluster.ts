@@ -1,5 +1,5 @@
 import { spawnTied } from "@drover/local-servers";
-import { ownersAreChecked, startRealCluster } from "@drover/real-cluster";
+import { ownersAreChecked, type RealCluster, startRealCluster } from "@drover/real-cluster";
 import { startSandbox } from "@drover/sandbox";
 import { execFile, type ExecFileException } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -51,7 +51,12 @@ export interface TestCluster {
 
 /** The sandbox, or a real etcd and kube-apiserver when `DROVER_TEST_CLUSTER=real`. */
 export const startTestCluster = (folder: string): Promise<TestCluster> =>
-  process.env["DROVER_TEST_CLUSTER"] === "real" ? realCluster(folder) : sandboxCluster(folder);
+  process.env["DROVER_TEST_CLUSTER"] === "real"
+    ? startRealCluster({ apiServerArgs: realClusterArgs }).then((cluster) => realCluster(folder, cluster))
+    : sandboxCluster(folder);
+
+/** Flags of the API server of a real cluster: Services have addresses that a node of processes can serve. */
+export const realClusterArgs = ["--service-cluster-ip-range=127.1.0.0/16", ownersAreChecked];
 
 async function sandboxCluster(folder: string): Promise<TestCluster> {
   const sandbox = await startSandbox({});
@@ -77,11 +82,7 @@ async function sandboxCluster(folder: string): Promise<TestCluster> {
 }
 
 /** Written through kubectl, as people do; read through `kubectl proxy`, since a process for each look costs too much. */
-async function realCluster(folder: string): Promise<TestCluster> {
-  // Services have addresses that a node of processes can serve.
-  const cluster = await startRealCluster({
-    apiServerArgs: ["--service-cluster-ip-range=127.1.0.0/16", ownersAreChecked],
-  });
+export async function realCluster(folder: string, cluster: RealCluster): Promise<TestCluster> {
   const kubectl = (args: readonly string[], input = ""): Promise<string> =>
     new Promise((resolve, reject) => {
       const done = (error: ExecFileException | null, stdout: string, stderr: string): void =>

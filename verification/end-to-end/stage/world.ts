@@ -103,12 +103,16 @@ export const ofCluster = "the cluster's";
 /** How long a step may take on a slow machine before the test fails. Nothing waits for this time to pass. */
 const timeout = 100_000;
 
-/** @param startQueue another Redis than the usual one. */
+/**
+ * @param startQueue another Redis than the usual one.
+ * @param startCluster another cluster than the suite's.
+ */
 export async function startWorld(
   startQueue: (folder: string) => Promise<RedisServer> = () => startRedis({ persistence: true }),
+  startCluster: (folder: string) => Promise<TestCluster> = startTestCluster,
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "drover-world-"));
-  const [cluster, redis, s3] = await Promise.all([startTestCluster(folder), startQueue(folder), startS3()]);
+  const [cluster, redis, s3] = await Promise.all([startCluster(folder), startQueue(folder), startS3()]);
   const truth = s3Truth(s3);
   const started: TiedProcess[] = [];
   let processes = 0;

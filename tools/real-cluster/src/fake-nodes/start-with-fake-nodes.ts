@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { killAll, type TiedProcess } from "@drover/local-servers";
-import { fakeNodeTargets } from "../build.ts";
+import { controllerTargets, fakeNodeTargets } from "../build.ts";
 import { type ControlPlane, servingOn, startHealthy } from "../control-plane-client.ts";
 import { type ChosenControllers, controllerManager } from "../controller-manager.ts";
 import { type RealCluster, startApiServerOnEtcd, type StartOptions } from "../start.ts";
@@ -14,6 +14,8 @@ export interface FakeNodeOptions extends StartOptions {
   readonly nodes?: number;
   /** Which controllers of kube-controller-manager run; default all: see `runControllers`. */
   readonly controllers?: readonly string[];
+  /** True if the API server passes requests on to servers of other API groups, such as metrics: see `startKeda`. */
+  readonly aggregation?: boolean;
   /** More flags for kube-controller-manager. */
   readonly controllerManagerArgs?: readonly string[];
 }
@@ -29,10 +31,11 @@ export interface FakeNodeCluster extends RealCluster, ChosenControllers {}
  * @throws when something does not start: the message carries the last lines of its log
  */
 export async function startClusterWithFakeNodes(options: FakeNodeOptions = {}): Promise<FakeNodeCluster> {
-  const { nodes = 1, controllers = ["*"], controllerManagerArgs = [], signal } = options;
+  const { nodes = 1, controllers = ["*"], controllerManagerArgs = [], aggregation = false, signal } = options;
   const { cluster, bin, pki } = await startApiServerOnEtcd(options, {
-    targets: fakeNodeTargets,
+    targets: nodes === 0 ? controllerTargets : fakeNodeTargets,
     serviceAccounts: true,
+    aggregation,
   });
   const plane: ControlPlane = { bin, pki, dir: cluster.dir, url: cluster.url };
   const others: TiedProcess[] = [];
