@@ -189,6 +189,8 @@ export interface WitnessedRun {
 export function witnessedRuns(witness: string): readonly WitnessedRun[] {
   const newest = new Map<string, string>();
   const reserved = new Set<string>();
+  /** The last session that ran a key, by its process. */
+  const sessions = new Map<string, string>();
   const freed = new Set<string>();
   const runs: WitnessedRun[] = [];
   for (const [at, line] of readFileSync(witness, "utf8").trim().split("\n").entries()) {
@@ -196,9 +198,9 @@ export function witnessedRuns(witness: string): readonly WitnessedRun[] {
     const problem = (why: string) => new Error(`Line ${at + 1}, ${line}: ${why}`);
     if (what === "overlap") throw problem("a process that lives has begun a run of it, and has not ended it");
     if (what === "here") reserved.add(key);
-    if (what === "here") freed.delete(key);
-    if (what === "free") freed.add(key);
-    if (by === "session" && freed.has(key)) throw problem("its label is gone");
+    if (what === "free") freed.add(`${key} ${sessions.get(key) ?? ""}`);
+    if (by === "session" && freed.has(`${key} ${pid}`)) throw problem("its label is gone");
+    if (by === "session") sessions.set(key, pid);
     if (what === "left") reserved.delete(key);
     if (what === "end" && newest.get(key) !== pid)
       throw problem("another process has begun a run of it meanwhile");
