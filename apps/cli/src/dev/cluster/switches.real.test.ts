@@ -114,7 +114,8 @@ it(
 );
 
 const names = ["a", "b", "c", "d", "e"];
-const rounds = 24;
+/** Sessions, one after the other. More of them: `DEV_SESSIONS=24 DROVER_TEST_CLUSTER=real npx vitest run` with this file. */
+const rounds = Number(process.env["DEV_SESSIONS"] ?? 4);
 const some = <T>(all: readonly T[]): readonly T[] => all.filter(() => Math.random() < 0.6);
 const pick = <T>(first: T, ...others: readonly T[]): T =>
   [first, ...others][Math.floor(Math.random() * (others.length + 1))] ?? first;
