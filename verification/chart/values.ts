@@ -7,16 +7,8 @@ import { gatewaySettings } from "../../apps/gateway/src/config.ts";
 const ofChart = new Set([
   ...["redisUrl", "redisPasswordFile", "redisCaFile", "redisSecrets", "tenantsFile", "namespace", "function"],
   ...["httpHost", "httpPort", "completionsHost", "completionsPort", "bridgeAccount", "gatewayAccount"],
-  ...[
-    "kubeconfig",
-    "kubeContext",
-    "functions",
-    "hookSecrets",
-    "scalingUrl",
-    "rollout",
-    "rests",
-    "planSecrets",
-  ],
+  ...["kubeconfig", "kubeContext", "functions", "hookSecrets", "scalingUrl", "rollout", "rests"],
+  ...["planSecrets", "devSession", "devSecret"],
 ]);
 
 /** The settings of a process, by their names in the code: text as in the environment, or a number or flag of YAML. */

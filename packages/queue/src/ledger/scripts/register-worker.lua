@@ -2,7 +2,7 @@
 -- the settings of its controller: backoff (`first`, `most`, ms), `attempts` ('' for no limit) and `limits`, a JSON
 -- object of `{ name: { every, burst } }`. The settings of the newest version among the registered workers apply.
 -- Workers of the past do not count: a function that is deleted and created again counts its versions from the
--- beginning. `scripts` names the script set of the version of the worker. Those of live workers are kept, and that of the
+-- beginning. `scripts` names the script set of the worker's version. Those of live workers are kept, and that of the
 -- last one.
 
 if slots == '0' then
