@@ -222,7 +222,7 @@ server-8: garbage in BullMQ's place stops everything
 -   quarantineUnless(P .. ':jobs:' .. name, wanted)
 
 server-8: a member without an entry is counted for ever
--     if read(P .. ':key:' .. key, 'HGET', 'state') ~= state then checkEntries({ key }) end
+-     if read(P .. ':key:' .. key, 'HGET', 'state') ~= state then checkEntry(key) end
 
 server-8: only the first members of a set are checked
 -   local first = math.floor(now / 1000) % pages * 100

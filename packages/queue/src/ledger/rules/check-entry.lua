@@ -4,14 +4,11 @@
 --- @include "ledger/rules/entry"
 --- @include "ledger/rules/order"
 
--- The fields that inItsSet reads, and `fails`.
-local checkedFields = { 'state', 'token', 'until', 'settled', 'wakes', 'queue', 'paused', 'fails' }
-
--- False if another client took the key out of its set, or put it into a second one: then the key becomes ready.
--- `scores` has for each state the scores of the i-th key and of others in its set, or false.
-local function inItsSet(e, scores, i)
-  for state, ofSet in pairs(scores) do
-    if (ofSet[i] ~= false) ~= (state == e.f.state) then return false end
+-- False if another client took the key out of its set, or put it into a second one: then checkEntry makes the key
+-- ready.
+local function inItsSet(e)
+  for state, set in pairs(setOf) do
+    if (redis.call('ZSCORE', set, e.key) ~= false) ~= (state == e.f.state) then return false end
   end
   if not e.f.state then return not e.f.token and (e.f.settled or e.f.wakes) end
   if e.f.state == 'leased' then return e.f.token and tonumber(e.f['until']) end
@@ -22,7 +19,15 @@ local function inItsSet(e, scores, i)
   if not flow or not redis.call('ZSCORE', P .. ':queue:' .. e.f.queue, e.key) then return false end
   return redis.call('ZSCORE', P .. ':flows:' .. class, flow) or redis.call('ZSCORE', THROTTLED, e.f.queue)
 end
-local function repairEntry(key)
+-- The fields that inItsSet reads, and `fails`.
+local checkedFields = { 'state', 'token', 'until', 'settled', 'wakes', 'queue', 'paused', 'fails' }
+local function checkEntry(key)
+  local seen = { key = key, f = {} }
+  for i, value in ipairs(read(P .. ':key:' .. key, 'HMGET', unpack(checkedFields))) do
+    seen.f[checkedFields[i]] = value or nil
+  end
+  if seen.f.fails and not redis.call('ZSCORE', FAILING, key) then redis.call('ZADD', FAILING, now, key) end
+  if inItsSet(seen) then return end
   local e = load(key)
   found[#found + 1] = 'key:' .. key
   e.f.deltas = 'lost'
@@ -36,23 +41,4 @@ local function repairEntry(key)
     becomeReady(e, now)
   end
   save(e)
-end
--- Checks entries, and repairs those that are wrong. One command for each set finds all of them in it, and only an entry
--- that is wrong is read completely: a scrubber does this all the time.
-local function checkEntries(keys)
-  if #keys == 0 then return end
-  local function scoresIn(set) return redis.call('ZMSCORE', set, unpack(keys)) end
-  local failing, scores = scoresIn(FAILING), {}
-  for state, set in pairs(setOf) do
-    scores[state] = scoresIn(set)
-  end
-  for i, key in ipairs(keys) do
-    local e = { key = key, f = {} }
-    local values = read(P .. ':key:' .. key, 'HMGET', unpack(checkedFields))
-    for j, field in ipairs(checkedFields) do
-      e.f[field] = values[j] or nil
-    end
-    if e.f.fails and not failing[i] then redis.call('ZADD', FAILING, now, key) end
-    if not inItsSet(e, scores, i) then repairEntry(key) end
-  end
 end

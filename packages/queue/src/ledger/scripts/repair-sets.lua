@@ -42,7 +42,7 @@ end
 -- their time is over.
 for state, set in pairs({ ready = READY, parked = PARKED, paused = PAUSED }) do
   for _, key in ipairs(someMembers(set)) do
-    if read(P .. ':key:' .. key, 'HGET', 'state') ~= state then checkEntries({ key }) end
+    if read(P .. ':key:' .. key, 'HGET', 'state') ~= state then checkEntry(key) end
   end
 end
 for _, key in ipairs(someMembers(FAILING)) do

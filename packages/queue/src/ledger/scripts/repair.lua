@@ -17,5 +17,7 @@ for _, name in ipairs(listed(names, maxKeysPerRepair)) do
   local isRight = quarantineUnless(name, kind == 'jobs' and typeOfJobKey(subject) or typeOf[kind])
   if kind == 'key' and isRight then keys[#keys + 1] = subject end
 end
-checkEntries(keys)
+for _, key in ipairs(keys) do
+  checkEntry(key)
+end
 return found
