@@ -5,8 +5,9 @@
  *
  *     npx node tools/previous-version/layout.ts   # when previous.json names another commit: writes layout.list
  *
- * Of the data in Redis, the layout is every text in the Lua scripts: names of keys, fields and commands, and formats of values. A
- * text that gets another meaning is not noticed, nor is JSON inside of values: `npm run versions` is for these.
+ * For the data in Redis, the layout lists all string literals of the Lua scripts: names of keys, fields and commands, and formats
+ * of values. It does not show that a string has another meaning now, or that JSON inside of a value has changed:
+ * `npm run versions` is for these.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

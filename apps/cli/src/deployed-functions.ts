@@ -38,6 +38,14 @@ export function explainNotServed(cause: unknown): never {
   );
 }
 
+/** All objects of a kind; none if the cluster does not serve it. */
+export async function listServed(...[client, ref, options]: Parameters<typeof listAll>) {
+  return listAll(client, ref, options).catch((error: unknown) => {
+    if (isApiError(error, "NotServed")) return [];
+    throw error;
+  });
+}
+
 /** All functions of a namespace, sorted by name; of all namespaces, if `namespace` is undefined. */
 export async function deployedFunctions(
   client: KubeClient,

@@ -59,9 +59,10 @@ export const devCommand = (): Command =>
     )
     .allowExcessArguments(false)
     .action(async (given: unknown, command: Command) => {
-      const { example: examples, run, port, redis, ...cluster } = optionsSchema.parse(given);
-      const { kubeconfig, context, namespace: namespaces, object: objects } = cluster;
-      const problem = optionProblem(given);
+      const options = optionsSchema.parse(given);
+      const { example: examples, run, port, redis, kubeconfig, context } = options;
+      const { namespace: namespaces, object: objects } = options;
+      const problem = optionProblem(options);
       if (problem !== undefined) command.error(`error: ${problem}`);
       const { startDev } = await import("./start-dev.ts");
       const choice = kubeconfig === undefined ? undefined : { kubeconfig, context, namespaces, objects };
@@ -79,8 +80,13 @@ function namespaceName(text: string): string {
 }
 
 /** Options that belong to a cluster, without one; and the port of an API server that is not started. */
-function optionProblem(given: unknown): string | undefined {
-  const { kubeconfig, context, namespace, object, port } = optionsSchema.parse(given);
+function optionProblem({
+  kubeconfig,
+  context,
+  namespace,
+  object,
+  port,
+}: z.output<typeof optionsSchema>): string | undefined {
   if (kubeconfig !== undefined)
     return port === 0 ? undefined : "--port is for the API server that dev starts without --kubeconfig.";
   if (context === undefined && namespace.length === 0 && object.length === 0) return undefined;

@@ -2,7 +2,6 @@ import { controllerOfFinalizer } from "@drover/controller";
 import {
   establishedRefOf,
   builtin,
-  isApiError,
   keyOf,
   type KubeClient,
   type KubeObject,
@@ -13,7 +12,7 @@ import {
   resourceNameOf,
   type ResourceRef,
 } from "@drover/kube";
-import { type DeployedFunction, isForKind } from "../deployed-functions.ts";
+import { type DeployedFunction, isForKind, listServed } from "../deployed-functions.ts";
 import { stuckAfter } from "./check-functions.ts";
 import { type Finding, unlessForbidden } from "./finding.ts";
 
@@ -33,10 +32,7 @@ export async function checkFinalizers(
   for (const [kind, ref] of kinds) {
     if (ref.group === "drover.dev") continue;
     const found = await unlessForbidden(kind, async () => {
-      const objects = await listAll(client, ref, { metadataOnly: true }).catch((error: unknown) => {
-        if (isApiError(error, "NotServed")) return [];
-        throw error;
-      });
+      const objects = await listServed(client, ref, { metadataOnly: true });
       return checkKind(ref, objects, functions, now);
     });
     findings.push(...found);

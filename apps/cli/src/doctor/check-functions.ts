@@ -28,9 +28,10 @@ export function checkFunction({ key, object, status }: DeployedFunction, now: nu
     return [{ level: "warning", subject, message, next }];
   }
   const rolledOut = conditionOf(object, rolledOutCondition);
-  const unused = status.problem === undefined ? [] : [`The bridge does not use it. ${status.problem}`];
   const found = [
-    ...unused.map((message) => ({ level: "problem", message }) as const),
+    ...(status.problem === undefined
+      ? []
+      : [{ level: "problem", message: `The bridge does not use it. ${status.problem}` } as const]),
     ...(ready.status === "True" || passingReasons.includes(ready.reason) ? [] : [problem(ready)]),
     ...(rolledOut?.status === "False" ? [warning(rolledOut)] : []),
     ...degradations(object).map(warning),

@@ -158,14 +158,14 @@ function setObstacles(state: MigrationState): readonly string[] {
     ];
   }
   return state.queues.flatMap(({ queue, sets }) => {
-    const others = sets.filter((set) => set !== present.name);
-    if (sets.length > 0 && others.length === 0) return [];
+    const needed = sets.filter((set) => set !== present.name);
+    if (sets.length > 0 && needed.length === 0) return [];
     const name = queueDisplayName(queue);
     if (sets.length === 0)
       return [
         `${name} last ran in a version that does not state its scripts. Update its image, and let it run.`,
       ];
-    const versions = others.map((one) => {
+    const versions = needed.map((one) => {
       const known = state.recorded.find((set) => set.name === one);
       return known === undefined ? `scripts that are not recorded (${one.slice(0, 8)})` : describeSet(known);
     });

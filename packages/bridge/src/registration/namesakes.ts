@@ -13,13 +13,15 @@ import type { RegisteredFunction } from "./registration.ts";
  * @param functions the oldest first.
  */
 export function refuseNamesakes(functions: readonly RegisteredFunction[]): readonly RegisteredFunction[] {
-  const registered: Follow[] = [];
+  const registered = new Map<string, Follow[]>();
   return functions.map((one) => {
     const itself = one.registration?.follows.find(({ subscription }) => subscription.ownFinalizer);
     if (itself === undefined) return one;
-    if (registered.some((other) => isForSameObjects(itself, other)))
+    const alike = `${itself.subscription.ownFinalizer} ${resourceNameOf(itself.ref)}`;
+    const others = registered.get(alike) ?? [];
+    if (others.some((other) => mayOverlap(itself, other)))
       return { key: one.key, object: one.object, problem: problemOf(one, itself) };
-    registered.push(itself);
+    registered.set(alike, [...others, itself]);
     return one;
   });
 }
@@ -29,11 +31,9 @@ const problemOf = ({ object }: RegisteredFunction, { ref }: Follow): string =>
   `(${resourceNameOf(ref)}). Both would use the same finalizer and the same field manager. Create this one under another ` +
   "name, or set for.namespaces in both so that no namespace is in both.";
 
-function isForSameObjects(a: Follow, b: Follow): boolean {
-  const [one, other] = [a.subscription, b.subscription];
+/** False if no object can be one of both functions, which are for the same kind. */
+function mayOverlap({ subscription: one }: Follow, { subscription: other }: Follow): boolean {
   return (
-    one.ownFinalizer === other.ownFinalizer &&
-    resourceNameOf(a.ref) === resourceNameOf(b.ref) &&
     overlap(one.namespaces, other.namespaces) &&
     (one.selector === undefined ||
       other.selector === undefined ||

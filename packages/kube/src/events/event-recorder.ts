@@ -24,7 +24,7 @@ import { eventObject, type RecordedEvent, type Reporter, seriesOf } from "./reco
  */
 export interface EventRecorder {
   record(event: RecordedEvent): void;
-  /** What events wait for (`isBusy`) has ended. */
+  /** To call when `isBusy` no longer returns true: events that wait are written now. */
   idle(): void;
   /** Attempts once to write all events that are not written yet. Never rejects. */
   flush(): Promise<void>;

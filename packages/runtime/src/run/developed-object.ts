@@ -57,8 +57,8 @@ export async function reconcilable(
 export type SessionMark = "alone" | "beside";
 
 /**
- * The text that proves that the session has chosen the object of this uid. Whoever may change an object may set the
- * label, and would otherwise have the object run with the rights of the session's user.
+ * The text that proves that the session has chosen the object of this uid. The label alone proves nothing: each user who may
+ * change an object can set it, and the object would then run with the rights of the session's user.
  */
 export const sessionMark = ({ secret }: DevSession, uid: string, mark: SessionMark): string =>
   createHmac("sha256", secret).update(`${mark} ${uid}`).digest("base64url");

@@ -7,7 +7,7 @@ import {
   sessionLabel,
   tryParseObjectKey,
 } from "@drover/controller";
-import { isApiError, type KubeClient, resourceNameOf, type ResourceRef } from "@drover/kube";
+import { isApiError, type KubeClient, refOf, resourceNameOf, type ResourceRef } from "@drover/kube";
 import { randomBytes } from "node:crypto";
 import { userInfo } from "node:os";
 import { CommandError } from "../../command-error.ts";
@@ -72,7 +72,7 @@ export async function openClusterSession(
   const { client, choice, folder, namespace, story, log } = options;
   const session = { name: sessionName(), secret: randomBytes(32).toString("base64url") };
   const { for: kind } = manifests.manifest.spec;
-  const ref = refOfKind(kind);
+  const ref = refOf(kind);
   const namespaces = choice.namespaces.length > 0 ? choice.namespaces : kind.namespaces;
   const embedded = embeddedDeployment(folder);
   const labels = sessionLabels({ client, ref, namespaces, session });
@@ -149,16 +149,6 @@ function sessionName(): string {
   }
 }
 
-type KindOfFunction = FunctionManifest["spec"]["for"];
-
-const refOfKind = ({ group, version, kind, plural, scope }: KindOfFunction): ResourceRef => ({
-  group,
-  version,
-  kind,
-  plural,
-  namespaced: scope === "Namespaced",
-});
-
 interface Restriction {
   readonly ref: ResourceRef;
   readonly session: string;
@@ -170,7 +160,7 @@ function restricted(
   { for: kind, ...spec }: FunctionManifest["spec"],
   { ref, session, namespaces }: Restriction,
 ): FunctionManifest["spec"] {
-  if (resourceNameOf(refOfKind(kind)) !== resourceNameOf(ref))
+  if (resourceNameOf(refOf(kind)) !== resourceNameOf(ref))
     throw new CommandError("The function is for another kind now. End this session, and start a new one.");
   const { labelSelector = {} } = kind;
   const matchLabels = { ...labelSelector.matchLabels, [sessionLabel]: session };

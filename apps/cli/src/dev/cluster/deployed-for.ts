@@ -1,17 +1,16 @@
 import { type ObjectKey, ReconcileFunction } from "@drover/controller";
 import {
   builtin,
-  isApiError,
   keyOf,
   type KubeClient,
   type KubeObject,
   labelSelectorIn,
-  listAll,
   matchesLabels,
   refOf,
   type ResourceRef,
 } from "@drover/kube";
 import { z } from "zod";
+import { listServed } from "../../deployed-functions.ts";
 
 /** Only these fields: the spec may be of a newer version of Drover. One that cannot be read excludes no object. */
 const specSchema = z.looseObject({
@@ -55,10 +54,7 @@ async function registeredFor(
   { client, ref }: DeployedForOptions,
   { metadata }: KubeObject,
 ): Promise<readonly DeployedFor[]> {
-  const all = await listAll(client, refOf(ReconcileFunction)).catch((error: unknown) => {
-    if (isApiError(error, "NotServed")) return [];
-    throw error;
-  });
+  const all = await listServed(client, refOf(ReconcileFunction));
   return all.flatMap((object) => {
     const { data } = specSchema.safeParse(object["spec"]);
     if (data?.for.group !== ref.group || data.for.plural !== ref.plural) return [];

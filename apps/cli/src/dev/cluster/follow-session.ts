@@ -111,7 +111,10 @@ export function followSession(options: FollowSessionOptions): FollowedSession {
   return { isHere: (key) => here.has(key), done: Promise.all(reflectors.map(({ done }) => done)) };
 }
 
-/** What to print about an object that does not run yet; undefined if it was marked, and the next event shows more. */
+/**
+ * Marks an object that does not run yet, if it was chosen. Returns the text to print about it; undefined if it was marked: then
+ * another event of it follows.
+ */
 async function takeOver(
   options: FollowSessionOptions,
   key: ObjectKey,

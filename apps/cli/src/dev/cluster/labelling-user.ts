@@ -1,5 +1,5 @@
 import { type ObjectKey, sessionLabel, sessionOf } from "@drover/controller";
-import { type KubeClient, keyOf, resourceNameOf, type ResourceRef } from "@drover/kube";
+import { apiVersionOf, type KubeClient, keyOf, resourceNameOf, type ResourceRef } from "@drover/kube";
 import { z } from "zod";
 import { CommandError } from "../../command-error.ts";
 import { applyManifest } from "../../deploy/apply-manifest.ts";
@@ -29,10 +29,9 @@ export function labellingUser({
   labels,
   keyOf: keyNamed,
 }: LabellingUserOptions): ExampleUser {
-  const apiVersion = ref.group === "" ? ref.version : `${ref.group}/${ref.version}`;
   return {
     kind(name) {
-      if (name.apiVersion === apiVersion && name.kind === ref.kind) return Promise.resolve(ref);
+      if (name.apiVersion === apiVersionOf(ref) && name.kind === ref.kind) return Promise.resolve(ref);
       throw new CommandError(
         `Only objects of ${resourceNameOf(ref)} are applied in a cluster. Apply it with kubectl.`,
       );

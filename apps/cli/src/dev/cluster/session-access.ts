@@ -13,7 +13,7 @@ import { CommandError } from "../../command-error.ts";
 import { missingAccess } from "../../deploy/check-permissions.ts";
 
 export interface FunctionPlace {
-  /** Of the function. */
+  /** The namespace that the function belongs to. */
   readonly namespace: string;
   /** The Deployment of a function with a bridge in its process. */
   readonly embedded: ObjectKey | undefined;
@@ -59,7 +59,7 @@ function deploymentAccess(embedded: ObjectKey | undefined): readonly Access[] {
   return name === undefined ? [] : [{ namespace, verb: "get", group: "apps", resource: "deployments", name }];
 }
 
-/** What is denied in all namespaces may be allowed in those of the session. */
+/** Leaves out a permission that is missing in the whole cluster, if the user has it in each namespace of the session. */
 async function stillMissing(
   client: KubeClient,
   denied: readonly Access[],

@@ -25,7 +25,7 @@ const witness = join(base, "witness");
 let cluster: RealCluster;
 let admin: KubeClient;
 let deployed: DeployedNotes;
-/** Of a user with the permissions of `rules`. */
+/** The file of a user who has the permissions of `rules`. */
 let kubeconfig: string;
 
 beforeAll(async () => {

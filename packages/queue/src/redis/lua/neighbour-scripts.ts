@@ -69,9 +69,8 @@ export function openNeighbourScripts(
     if (recorded.length === 0) for (const set of held.values()) await restoreSet(redis, set, set.scripts);
     const isRecorded = recorded.some(({ name }) => name === ownSetName);
     if (!isRecorded || performance.now() >= nextRenewal) {
-      await recordOwnSet(redis, version, nextRenewal === -Infinity);
+      recorded = await recordOwnSet(redis, version, nextRenewal === -Infinity);
       nextRenewal = performance.now() + interval;
-      recorded = await recordedSets(redis);
     }
     for (const set of recorded) await take(set);
     for (const name of held.keys()) if (!recorded.some((set) => set.name === name)) held.delete(name);

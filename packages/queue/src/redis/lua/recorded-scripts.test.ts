@@ -197,7 +197,7 @@ it("a set is renewed after the interval and not before, without its text", async
   expect((await readSet(admin, ownSetName))?.length).toBe(loadedScripts.length);
 });
 
-it("a damaged text is written anew by the next process of its version, and then loaded by those of others", async () => {
+it("the next process of its version writes a damaged text again, and those of other versions load it then", async () => {
   await openNeighbourScripts(admin, silentLog, "2.0.0").refresh();
   await admin.set(`${index}:${ownSetName}`, "[]");
   expect(await readSet(admin, ownSetName)).toBeUndefined();

@@ -66,13 +66,20 @@ export async function redisNow(redis: RedisConnection): Promise<Milliseconds> {
  * Records this version's set as renewed now. Of too many sets, those go that were not renewed for the longest time.
  *
  * @param isFirst writes the text also if there is one, which may be damaged.
+ * @returns the sets that are recorded now.
  */
-export async function recordOwnSet(redis: RedisConnection, version: string, isFirst: boolean): Promise<void> {
+export async function recordOwnSet(
+  redis: RedisConnection,
+  version: string,
+  isFirst: boolean,
+): Promise<readonly RecordedSet[]> {
   // Once: half a megabyte in the append-only file.
   if (isFirst || (await redis.exists(textKey(ownSetName))) === 0)
     await redis.set(textKey(ownSetName), ownText);
   await redis.hset(indexKey, ownSetName, `${await redisNow(redis)} ${version}`);
-  await forgetSets(redis, (await recordedSets(redis)).slice(maxSets));
+  const recorded = await recordedSets(redis);
+  await forgetSets(redis, recorded.slice(maxSets));
+  return recorded.slice(0, maxSets);
 }
 
 /** Removes sets from the record. Servers keep their scripts until they restart. */

@@ -107,7 +107,8 @@ const allQueuePatterns: Readonly<Record<RedisRole, readonly string[]>> = {
 
 const recordedScripts = `~${recordedScriptsPrefix}*`;
 /**
- * Patterns of the keys of streams, hooks and recorded scripts. Only processes that load scripts for all others may write those. The bridges of a cluster share one set, an embedded bridge has its own.
+ * Patterns of the keys of streams, hooks and recorded scripts. The bridges of a cluster share one set of streams, an
+ * embedded bridge has its own. Only processes that load scripts for others may record scripts.
  */
 const streamPatterns: Readonly<Record<RedisRole, (controllers: readonly string[]) => readonly string[]>> = {
   bridge: () => ["~{drover-stream:*}*", "~{drover-bridges}*", "~{drover-hook:*}*", recordedScripts],
