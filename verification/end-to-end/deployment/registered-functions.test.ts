@@ -65,14 +65,16 @@ it("a running bridge follows the kinds of a function that is registered, and rep
   await eventually(async () => expect(await metric()).toBe("0"));
   await world.until(absent, (it) => state(it)?.state === "Following");
 
-  // One of the same name in another namespace is another function.
+  // One of the same name in another namespace is another function, which takes over when the older one is deleted.
   const other = registration("team-b");
   await cluster.apply(other);
+  await world.until(other, (it) => /An older ReconcileFunction/.test(statusOf(it)?.problem ?? ""));
+  const olderQueue = await queueOf(world, buckets);
+  await world.removed(buckets);
   await world.until(other, (it) => statusOf(it)?.follows?.["buckets.s3.drover.dev"]?.state === "Following");
-  expect(await queueOf(world, other)).not.toBe(await queueOf(world, buckets));
-  for (const one of [other, buckets]) {
-    await world.removed(one);
-  }
+  expect(statusOf(await cluster.get(other))?.problem).toBeUndefined();
+  expect(await queueOf(world, other)).not.toBe(olderQueue);
+  await world.removed(other);
 }, 120_000);
 
 it("a process ends when its function is deleted; the next process serves the function that replaces it", async () => {

@@ -57,7 +57,10 @@ async function expiringIn(redis: Redis): Promise<Readonly<Record<string, number>
   );
 }
 
-/** The members of collections in Redis. Leaves out a key's own data, pauses and limits: other answers report these. */
+/**
+ * The members of collections in Redis. Leaves out a key's own data, pauses and limits: other answers report these. Leaves
+ * out which scripts workers need, too: the ledger in memory has none.
+ */
 async function membersIn(redis: Redis): Promise<Readonly<Record<string, readonly string[]>>> {
   const names = (await redis.keys(`${prefix}:*`)).filter((name) => !isOfFields.test(name));
   const members = await Promise.all(
@@ -69,7 +72,7 @@ async function membersIn(redis: Redis): Promise<Readonly<Record<string, readonly
     names.map((name, i) => [name.slice(prefix.length + 1), members[i]?.toSorted() ?? []]),
   );
 }
-const isOfFields = /:(key|history|object|lists|deltas):|:(control|pauses|limits)$/;
+const isOfFields = /:(key|history|object|lists|deltas):|:(control|pauses|limits|scripts)$/;
 
 /** Records the messages to workers during everything that is played from now on. */
 export const recordAssignmentsInRedis = (redis: Redis) =>
