@@ -2,12 +2,14 @@ import { customResourceDefinition, objectKey, ReconcileFunction } from "@drover/
 import { builtin, installCrd, kindOf, refOf } from "@drover/kube";
 import { AuthorEpoch } from "@drover/runtime";
 import { expect, it } from "vitest";
+import { createAuthority, createServerCertificate } from "../../../deployer/src/setup/certificates.ts";
 import { bareRedisOfFile } from "../../../../packages/queue/src/redis/redis.fixture.ts";
 import { sandboxOfFile } from "../../../../packages/testing/src/sandbox.fixture.ts";
 import { renewLeases } from "../testing/renew-leases.ts";
 import { version } from "../package/version.ts";
 import { plainKind } from "../testing/plain-kind.ts";
 import { deployedFunctions } from "../deployed-functions.ts";
+import { checkCertificates } from "./check-certificates.ts";
 import { checkFinalizers } from "./check-finalizers.ts";
 import { checkParts } from "./check-parts.ts";
 import { examine } from "./doctor.ts";
@@ -109,6 +111,43 @@ it("finds parts of different versions, and a command of another version than the
   ]);
   for (const part of ["bridge", "deployer"]) await writeHolder(part, `host_${version}`);
   expect(await ofParts()).toEqual([`ok       parts: bridge, deployer run in ${version}`]);
+});
+
+it("finds certificates of Redis that were not renewed, that ended, or that cannot be read", async () => {
+  const made = new Date("2026-01-01T00:00:00Z");
+  const authority = await createAuthority(made);
+  const server = await createServerCertificate(authority, ["valkey"], made);
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+  const keep = { data: { "tls.crt": base64(server.certificate), "tls.key": base64(server.key) } };
+  const names = { namespace: "drover", name: "valkey-tls" };
+  await client.create(builtin.secret, { metadata: names, type: "kubernetes.io/tls", ...keep });
+  const ca = { namespace: "drover", name: "redis-ca" };
+  // The certificate of an older authority comes second, and does not count.
+  const older = await createAuthority(new Date("2016-01-10T00:00:00Z"));
+  const both = authority.certificate + older.certificate;
+  await client.create(builtin.configMap, { metadata: ca, data: { "ca.crt": both } });
+  const ofCertificates = async (date: string) =>
+    describeFindings(await checkCertificates(client, "drover", Date.parse(date))).filter(
+      (line) => !line.includes("next:"),
+    );
+  const secret = "Secret drover/valkey-tls: the server's certificate";
+  const authorityIs = "ConfigMap drover/redis-ca: the authority's certificate";
+  const good = `ok       ${authorityIs} is valid until 2035-12-30`;
+  expect(await ofCertificates("2026-03-09")).toEqual([`ok       ${secret} is valid until 2026-04-01`, good]);
+  expect(await ofCertificates("2026-03-11")).toEqual([
+    `warning  ${secret} ends on 2026-04-01, and should have been renewed by now.`,
+    good,
+  ]);
+  expect(await ofCertificates("2026-04-02")).toEqual([`problem  ${secret} ended on 2026-04-01.`, good]);
+  expect(await found({ now: Date.parse("2026-04-02") })).toContainEqual(
+    "         next: See the deployer's log, and docs/operating-redis.md, The Redis of an installation.",
+  );
+  expect((await ofCertificates("2036-01-01"))[1]).toBe(`problem  ${authorityIs} ended on 2035-12-30.`);
+  await client.replace(builtin.configMap, { metadata: ca, data: {} });
+  expect((await ofCertificates("2026-03-09"))[1]).toBe(`problem  ${authorityIs} cannot be read.`);
+  await client.delete(builtin.secret, objectKey(names));
+  await client.delete(builtin.configMap, objectKey(ca));
+  expect(await ofCertificates("2036-01-01")).toEqual([]);
 });
 
 it("finds functions that the deployer has not processed", async () => {

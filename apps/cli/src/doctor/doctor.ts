@@ -1,6 +1,7 @@
 import type { KubeClient } from "@drover/kube";
 import { type DeployedFunction, deployedFunctions } from "../deployed-functions.ts";
 import { checkApiServer, checkPolicies, isInstalled } from "./check-api-server.ts";
+import { checkCertificates } from "./check-certificates.ts";
 import { checkFinalizers } from "./check-finalizers.ts";
 import { checkFunction } from "./check-functions.ts";
 import { checkParts } from "./check-parts.ts";
@@ -41,6 +42,7 @@ export async function examine(
       return checkParts(client, { namespace: droverNamespace, isCalled });
     },
     Redis: async () => (redis === undefined ? [] : checkRedis(redis)),
+    certificates: () => checkCertificates(client, droverNamespace, now),
     functions: () => Promise.resolve(functions.flatMap((one) => checkFunction(one, now))),
     finalizers: () => checkFinalizers(client, functions, now),
   };
