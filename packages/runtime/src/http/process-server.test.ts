@@ -26,7 +26,10 @@ async function start({ access = allowAll, ready = new Map(), warnings = [], ...p
   const { host = "127.0.0.1", registry = new Registry() } = parts;
   const answer: JsonEndpoint = {
     accessFor: (rest) => (rest === "" ? undefined : { nonResourceAttributes: { path: rest, verb: "get" } }),
-    respond: (rest) => Promise.resolve(rest === "a" ? { is: rest } : undefined),
+    respond: (rest) =>
+      rest === "unknown"
+        ? Promise.reject(new Error("no Redis at 10.0.0.7"))
+        : Promise.resolve(rest === "a" ? { is: rest } : undefined),
   };
   const server = await serveProcess({
     host,
@@ -67,6 +70,16 @@ it("answers below the paths of its endpoints only", async () => {
   expect(await ask(`${url}/of/a`)).toMatchObject({ status: 200, text: '{"is":"a"}' });
   for (const path of ["/", "/of", "/of/", "/of/b", "/other/of/a"])
     expect((await ask(url + path)).status, path).toBe(404);
+});
+
+it("what cannot be answered is a 503, and only the log has the reason", async () => {
+  const warnings: unknown[] = [];
+  const url = await start({ warnings });
+  expect(await ask(`${url}/of/unknown`)).toMatchObject({
+    status: 503,
+    text: "This cannot be answered now: the reason is in the log of the process. Try again.\n",
+  });
+  expect(warnings).toMatchObject([{ path: "/of/unknown", err: { message: "no Redis at 10.0.0.7" } }]);
 });
 
 it("a process is ready without problems; notes do not count", async () => {

@@ -82,6 +82,10 @@ function processApp({ registry, ready, endpoints, access, log }: ProcessServerOp
   const decide = (c: Context<Env>, what: ReadAttributes): Promise<AccessDecision> =>
     access(bearerTokenOf(c.env.incoming), what);
   const app = new Hono<Env>();
+  app.onError((error, c) => {
+    log.warn({ err: error, path: c.req.path }, "A request could not be answered");
+    return c.text("This cannot be answered now: the reason is in the log of the process. Try again.\n", 503);
+  });
   app
     .get("/healthz", (c) => c.text("ok\n"))
     .get("/readyz", async (c) => {
