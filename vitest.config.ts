@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 import { unitTests } from "./tools/bootstrap/unit-tests.mjs";
 
@@ -39,8 +40,12 @@ export default defineConfig({
       cluster === undefined
         ? await unitsAndServers()
         : [project(cluster, { include: included[cluster], exclude: [...excluded, ...once] })],
-    // Child processes have wall clocks that are minutes apart, as machines may.
-    env: { LOCAL_CLOCKS: "apart" },
+    env: {
+      // Child processes have wall clocks that are minutes apart, as machines may.
+      LOCAL_CLOCKS: "apart",
+      // They load modules that an earlier one has compiled.
+      NODE_COMPILE_CACHE: join(import.meta.dirname, ".cache/compiled"),
+    },
     // Not how long it takes, but when a busy machine is no excuse any more.
     expect: { poll: { timeout: 30_000 } },
     testTimeout: cluster === "node" ? 240_000 : 60_000,
