@@ -407,11 +407,11 @@ describe("writing", () => {
     const [first, second] = server.requests;
     expect([first?.method, first?.path]).toEqual(["PATCH", path]);
     expect(first?.headers["content-type"]).toBe("application/apply-patch+yaml");
-    expect(first?.query.toString()).toBe("fieldManager=drover.dev%2Fbuckets");
+    expect(first?.query.toString()).toBe("fieldManager=drover.dev%2Fbuckets&fieldValidation=Ignore");
     expect(first?.body).toBe(
       '{"metadata":{"name":"a","namespace":"default"},"spec":{"size":1152921504606846976},"apiVersion":"s3.example.com/v1","kind":"Bucket"}',
     );
-    expect(second?.query.toString()).toBe("fieldManager=drover.dev%2Fbuckets&force=true");
+    expect(second?.query.toString()).toBe("fieldManager=drover.dev%2Fbuckets&fieldValidation=Ignore&force=true");
   });
 
   test("a create sends the kind and the field manager", async () => {
