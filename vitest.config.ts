@@ -7,10 +7,10 @@ const cluster = process.env["DROVER_TEST_CLUSTER"];
 // Three suites, one runner. `*.real.test.ts` needs what is built from Go modules, `verification/end-to-end` runs
 // with it and without; `*.pods.test.ts` needs a node on which pods run. What is about workers and their queue need not be twice.
 const included: Record<string, string[]> = {
-  real: ["**/*.real.test.ts", "verification/end-to-end/**/*.test.ts"],
+  real: ["**/*.real.test.ts", "verification/end-to-end/**/!(*.pods).test.ts"],
   node: ["**/*.pods.test.ts"],
 };
-const once = ["killed-worker", "stopped-worker", "rolled-out"].map(
+const once = ["killed-worker", "stopped-worker", "rolled-out", "tenants"].map(
   (name) => `verification/end-to-end/*/${name}.test.ts`,
 );
 const excluded = ["**/node_modules/**", ".cache/**"];
