@@ -43,7 +43,8 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
   await stage.define(crd);
   const register = async (namespace: string): Promise<FunctionIdentity> => {
     await post("/api/v1/namespaces", namespaceNamed(namespace));
-    return stage.register("maps", { for: configMaps }, namespace);
+    // Of two functions of one name for the same objects, only the older one would be used.
+    return stage.register(`maps-of-${namespace}`, { for: configMaps }, namespace);
   };
   const [evil, victim] = [await register("evil"), await register("victim")];
   const drover = await startRedis({ persistence: false, args: shared ? ["--maxclients", "1000"] : [] });

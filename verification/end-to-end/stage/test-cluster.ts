@@ -22,7 +22,12 @@ const objectSchema = z.looseObject({
       observedGeneration: z.number().optional(),
       conditions: z
         .array(
-          z.looseObject({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() }),
+          z.looseObject({
+            type: z.string(),
+            status: z.string(),
+            reason: z.string().optional(),
+            message: z.string().optional(),
+          }),
         )
         .optional(),
     })

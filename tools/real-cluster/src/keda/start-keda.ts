@@ -53,8 +53,8 @@ export async function startKeda(
       name: program,
       command: join(bin, program),
       args: [`--kubeconfig=${kubeconfig}`, `--cert-dir=${certificates}`, ...args],
-      // As its Deployment does.
-      env: { POD_NAMESPACE: kedaNamespace, WATCH_NAMESPACE: "" },
+      // As its Deployment does; the last one is in place of a file that a kubelet mounts.
+      env: { POD_NAMESPACE: kedaNamespace, WATCH_NAMESPACE: "", KEDA_CLUSTER_OBJECT_NAMESPACE: kedaNamespace },
       cwd: cluster.dir,
       logFile: join(cluster.dir, `${program}.log`),
     });
