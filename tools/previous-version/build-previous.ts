@@ -82,10 +82,6 @@ export async function commitOf(revision: string): Promise<string> {
   return stdout.trim();
 }
 
-/** True if bridges and deployers of a commit record their scripts. */
-export const recordsScripts = async (commit: string): Promise<boolean> =>
-  existsSync(join(await sources(commit), "packages/queue/src/redis/lua/recorded-scripts.ts"));
-
 /** The folder of its sources, with node_modules that lead to its own packages. */
 export async function sources(commit: string): Promise<string> {
   const folder = join(root, ".cache/previous", `${commit}-renamed`);

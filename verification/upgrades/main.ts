@@ -20,13 +20,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import { bundle } from "../../infra/bundle.ts";
-import {
-  buildPrevious,
-  commitOf,
-  previous,
-  recordsScripts,
-  sources,
-} from "../../tools/previous-version/build-previous.ts";
+import { buildPrevious, commitOf, previous, sources } from "../../tools/previous-version/build-previous.ts";
 import { layoutOf, previousLayout } from "../../tools/previous-version/layout.ts";
 import { chart, setJson } from "../chart/helm.ts";
 import { type ProcessCluster, processValues, startProcessCluster } from "../chart/process-cluster.ts";
@@ -111,7 +105,6 @@ async function main(): Promise<number> {
   await switchTo(cluster, "bridge", "present");
   running.set("bridge", "present");
   const disturber = await openRedisDisturber(processes.client);
-  const isRecorded = await recordsScripts(commit);
   const disturbed = { kill: 0, flush: 0 };
   const lost: Violation[] = [];
   for (let order = 0; order < orders; order++) {
@@ -122,7 +115,7 @@ async function main(): Promise<number> {
       const switched = switchTo(cluster, name, version);
       const how = dice.chance(0.3) ? "kill" : dice.chance(0.4) ? "flush" : undefined;
       await Promise.race([switched, delay(dice.between(0, 3_000))]);
-      if (how !== undefined && (isRecorded || hasLoaders(running, name))) {
+      if (how !== undefined) {
         await disturber.disturb(how);
         disturbed[how]++;
       }
@@ -152,17 +145,6 @@ async function main(): Promise<number> {
   );
   return violations.length === 0 ? 0 : 1;
 }
-
-/**
- * True if each version whose scripts are needed has a bridge or a deployer, before and after a part goes over to the other: a
- * previous version that records no scripts needs its own.
- */
-const hasLoaders = (running: ReadonlyMap<Name, Version>, changing: Name): boolean =>
-  (["previous", "present"] as const).every((version) => {
-    const runs = (name: Name): boolean => name !== changing && running.get(name) === version;
-    const isNeeded = ["gateway", "pulled"].some((name) => name === changing || runs(name as Name));
-    return !isNeeded || (["bridge", "deployer"] as const).some(runs);
-  });
 
 /** The report once all changes have been read, or when that takes too long. */
 async function atRest(recording: ReturnType<typeof recordingAt>): Promise<Report> {
