@@ -66,6 +66,8 @@ it("KEDA asks for the figure that Drover would use and its scale is applied; wit
       },
     });
   });
+  // KEDA requests the scale first, which is an error as long as there is no such field.
+  expect(await cluster.get(deployed({}))).toMatchObject({ spec: { scaling: { replicas: 0 } } });
   // KEDA sends the token of an account that may read this figure and nothing else.
   expect(await cluster.get(authentication)).toMatchObject({
     spec: { secretTargetRef: [{ parameter: "token", name: "tasks-scaling", key: "token" }] },

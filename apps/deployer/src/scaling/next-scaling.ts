@@ -17,10 +17,9 @@ export function nextScaling(
 ): { readonly scaling: NonNullable<FunctionContext["status"]["scaling"]>; readonly left: Milliseconds } {
   const { idleAfter: span, concurrency, by, ...limits } = scalingSettings(one.spec);
   const least = minPods(one, load);
-  const { replicas = limits.min } = limits;
-  if (by === "KEDA") return { scaling: { wanted: Math.max(least, replicas), by }, left: Infinity };
-  const idleAfter = parseDuration(span);
   const min = Math.max(least, limits.min);
+  if (by === "KEDA") return { scaling: { wanted: Math.max(min, limits.replicas ?? 0), by }, left: Infinity };
+  const idleAfter = parseDuration(span);
   const wanted = podsWanted(load, { ...limits, min }, { concurrency, pods });
   const scaling = rescale(one.status.scaling, wanted, { idleAfter, now });
   return { scaling, left: idleLeft(scaling, { idleAfter, now }) };

@@ -209,9 +209,16 @@ export const scalingDeclaration = z
       description:
         "KEDA: Drover creates a ScaledObject, which reads the same figure from Drover and writes `replicas`.",
     }),
-    replicas: z.int().min(0).max(1_000).optional().meta({
-      description: "With by: KEDA, the wanted number of Pods; written through the scale subresource.",
-    }),
+    replicas: z
+      .int()
+      .min(0)
+      .max(1_000)
+      .optional()
+      .meta({
+        description: "With by: KEDA, the wanted number of Pods; written through the scale subresource.",
+        // The API server answers requests for the scale with an error as long as there is no such field.
+        kubernetes: { default: 0 },
+      }),
   })
   .meta({
     description: "The number of Pods.",

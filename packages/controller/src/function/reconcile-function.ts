@@ -25,11 +25,11 @@ export type Campaign = z.output<typeof campaign>;
 
 /**
  * kubectl scale writes `replicas`, which has an effect only on functions that KEDA scales. For others a new value is
- * refused. An old value that was left there does not cause other changes to be refused.
+ * refused. An old value that was left there does not cause other changes to be refused, and neither does 0, the default.
  */
 const scaledByKeda = {
   rule:
-    "!has(self.scaling) || !has(self.scaling.replicas) || (has(self.scaling.by) && self.scaling.by == 'KEDA') || " +
+    "!has(self.scaling) || !has(self.scaling.replicas) || self.scaling.replicas == 0 || (has(self.scaling.by) && self.scaling.by == 'KEDA') || " +
     "(has(oldSelf.scaling) && has(oldSelf.scaling.replicas) && oldSelf.scaling.replicas == self.scaling.replicas)",
   message: "Drover scales this function by what is due: set scaling.min and scaling.max instead of replicas",
 };

@@ -227,6 +227,21 @@ describe("the structural form", () => {
       expect(rules["x-kubernetes-validations"]).toEqual([...(immutable.cel ?? []), { rule: "self != ''" }]);
     });
 
+    it("has a default that only the server fills in", () => {
+      const schema = z.object({
+        replicas: z
+          .int()
+          .optional()
+          .meta({ kubernetes: { default: 0 } }),
+      });
+      expect(form(schema)).toMatchObject({ properties: { replicas: { ...integer, default: 0 } } });
+      expect(schema.parse({})).toEqual({});
+      const { problems } = structuralForm(z.string().meta({ kubernetes: { default: 0 } }));
+      expect(problems).toMatchObject([
+        { problem: expect.stringContaining("does not satisfy its schema") as string },
+      ]);
+    });
+
     it("has the maximum number of fields of a record", () => {
       const record = z.record(z.string(), z.string()).meta({ kubernetes: { maxProperties: 3 } });
       expect(form(record)).toMatchObject({ maxProperties: 3 });

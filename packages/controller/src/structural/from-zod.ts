@@ -174,6 +174,8 @@ function annotated(
 ): StructuralSchema {
   const problem = metaProblem(form, meta);
   if (problem !== undefined) return place.refuse(`${problem}; correct .meta({ kubernetes })`);
+  if (meta.default !== undefined && !z.safeParse(schema, meta.default).success)
+    return place.refuse("the default in .meta({ kubernetes }) does not satisfy its schema");
   const { title, description } = z.globalRegistry.get(schema) ?? {};
   const rules = [...(form["x-kubernetes-validations"] ?? []), ...(meta.cel ?? [])];
   return {
@@ -181,6 +183,7 @@ function annotated(
     ...omitUndefined({
       title,
       description,
+      default: meta.default,
       maxProperties: meta.maxProperties,
       "x-kubernetes-preserve-unknown-fields": meta.preserveUnknownFields,
       "x-kubernetes-list-type": meta.listType,

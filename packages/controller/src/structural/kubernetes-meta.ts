@@ -20,6 +20,7 @@ const kubernetesMeta = z.strictObject({
   listMapKeys: z.array(z.string()).readonly().exactOptional(),
   mapType: z.enum(["atomic", "granular"]).exactOptional(),
   maxProperties: z.int().min(0).exactOptional(),
+  default: z.json().exactOptional(),
 });
 
 /**
@@ -28,6 +29,8 @@ const kubernetesMeta = z.strictObject({
  * - `cel`: rules that the API server checks, also across fields and against the old object.
  * - `preserveUnknownFields`: nothing is pruned here. `z.unknown()` has no structural form without it.
  * - `listType`, `listMapKeys`, `mapType`: how server-side apply merges.
+ * - `default`: a value that only the API server fills in. `.default()` also fills it into what the schema parses, such as a
+ *   manifest that is generated, whose next apply would set it again.
  * - `maxProperties`: limits the size of a record, so that rules about its values are cheap enough.
  */
 export type KubernetesMeta = z.infer<typeof kubernetesMeta>;
