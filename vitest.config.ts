@@ -5,12 +5,12 @@ import { unitTests } from "./tools/bootstrap/unit-tests.mjs";
 const cluster = process.env["DROVER_TEST_CLUSTER"];
 
 // Three suites, one runner. `*.real.test.ts` needs what is built from Go modules, `verification/end-to-end` runs
-// with it and without; `*.pods.test.ts` needs a node on which pods run. What is about workers and their queue need not be twice.
+// with it and without; `*.pods.test.ts` needs a node on which pods run. What depends little on the API server runs only without.
 const included: Record<string, string[]> = {
   real: ["**/*.real.test.ts", "verification/end-to-end/**/!(*.pods).test.ts"],
   node: ["**/*.pods.test.ts"],
 };
-const once = ["killed-worker", "stopped-worker", "rolled-out", "tenants"].map(
+const once = ["killed-worker", "stopped-worker", "rolled-out", "tenants", "canaries", "drover-command"].map(
   (name) => `verification/end-to-end/*/${name}.test.ts`,
 );
 const excluded = ["**/node_modules/**", ".cache/**"];
