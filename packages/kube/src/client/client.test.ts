@@ -411,7 +411,9 @@ describe("writing", () => {
     expect(first?.body).toBe(
       '{"metadata":{"name":"a","namespace":"default"},"spec":{"size":1152921504606846976},"apiVersion":"s3.example.com/v1","kind":"Bucket"}',
     );
-    expect(second?.query.toString()).toBe("fieldManager=drover.dev%2Fbuckets&fieldValidation=Ignore&force=true");
+    expect(second?.query.toString()).toBe(
+      "fieldManager=drover.dev%2Fbuckets&fieldValidation=Ignore&force=true",
+    );
   });
 
   test("a create sends the kind and the field manager", async () => {

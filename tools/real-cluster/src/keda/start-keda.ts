@@ -54,7 +54,11 @@ export async function startKeda(
       command: join(bin, program),
       args: [`--kubeconfig=${kubeconfig}`, `--cert-dir=${certificates}`, ...args],
       // As its Deployment does; the last one is in place of a file that a kubelet mounts.
-      env: { POD_NAMESPACE: kedaNamespace, WATCH_NAMESPACE: "", KEDA_CLUSTER_OBJECT_NAMESPACE: kedaNamespace },
+      env: {
+        POD_NAMESPACE: kedaNamespace,
+        WATCH_NAMESPACE: "",
+        KEDA_CLUSTER_OBJECT_NAMESPACE: kedaNamespace,
+      },
       cwd: cluster.dir,
       logFile: join(cluster.dir, `${program}.log`),
     });
