@@ -22,12 +22,7 @@ const objectSchema = z.looseObject({
       observedGeneration: z.number().optional(),
       conditions: z
         .array(
-          z.looseObject({
-            type: z.string(),
-            status: z.string(),
-            reason: z.string().optional(),
-            message: z.string().optional(),
-          }),
+          z.looseObject({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() }),
         )
         .optional(),
     })

@@ -1,16 +1,8 @@
 import { objectKey } from "@drover/controller";
-import { builtin, type KubeClient, type ResourceRef } from "@drover/kube";
+import { builtin, type KubeClient, readSecret } from "@drover/kube";
 import { X509Certificate } from "node:crypto";
 import { z } from "zod";
 import type { Finding } from "./finding.ts";
-
-const help = "See the deployer's log, and docs/operating-redis.md, The Redis of an installation.";
-
-/** The objects with the certificates of an installation's Redis, as the deployer makes them, or its user. */
-const holders = [
-  { ref: builtin.secret, name: "valkey-tls", key: "tls.crt", what: "the server's certificate" },
-  { ref: builtin.configMap, name: "redis-ca", key: "ca.crt", what: "the authority's certificate" },
-] as const;
 
 /** The certificates of an installation's Redis that end soon, or have ended. None if it has a Redis elsewhere. */
 export async function checkCertificates(
@@ -18,14 +10,19 @@ export async function checkCertificates(
   namespace: string,
   now: number,
 ): Promise<readonly Finding[]> {
-  const checks = holders.map(async ({ ref, name, key, what }) => {
-    const pem = await valueIn(client, ref, { namespace, name, key });
-    return pem === undefined
-      ? []
-      : [checkCertificate(pem, { subject: `${ref.kind} ${namespace}/${name}`, what, now })];
-  });
-  return (await Promise.all(checks)).flat();
+  const secret = await readSecret(client, objectKey({ namespace, name: "valkey-tls" }), {});
+  const configMap = await client.get(builtin.configMap, objectKey({ namespace, name: "redis-ca" }));
+  const server = { subject: `Secret ${namespace}/valkey-tls`, what: "the server's certificate" };
+  const authority = { subject: `ConfigMap ${namespace}/redis-ca`, what: "the authority's certificate" };
+  return [
+    ...(secret === undefined ? [] : [checkCertificate(secret["tls.crt"], { ...server, now })]),
+    ...(configMap === undefined ? [] : [checkCertificate(authorityIn(configMap), { ...authority, now })]),
+  ];
 }
+
+const configMapSchema = z.looseObject({ data: z.record(z.string(), z.string()).default({}) });
+const authorityIn = (configMap: unknown): string | undefined =>
+  configMapSchema.parse(configMap).data["ca.crt"];
 
 interface CertificateToCheck {
   readonly subject: string;
@@ -39,18 +36,17 @@ interface CertificateToCheck {
  *
  * @param pem of several certificates, the first one counts: the deployer writes that of the present authority first.
  */
-function checkCertificate(pem: string, { subject, what, now }: CertificateToCheck): Finding {
+function checkCertificate(pem = "", { subject, what, now }: CertificateToCheck): Finding {
+  const next = "See the deployer's log, and docs/operating-redis.md, The Redis of an installation.";
   const certificate = readCertificate(pem);
   if (certificate === undefined)
-    return { level: "problem", subject, message: `${what} cannot be read.`, next: help };
+    return { level: "problem", subject, message: `${what} cannot be read.`, next };
   const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
   const end = certificate.validToDate.toISOString().slice(0, 10);
-  if (now > to) return { level: "problem", subject, message: `${what} ended on ${end}.`, next: help };
-  if (now > to - (to - from) / 4) {
-    const message = `${what} ends on ${end}, and should have been renewed by now.`;
-    return { level: "warning", subject, message, next: help };
-  }
-  return { level: "ok", subject, message: `${what} is valid until ${end}` };
+  if (now > to) return { level: "problem", subject, message: `${what} ended on ${end}.`, next };
+  if (now <= to - (to - from) / 4) return { level: "ok", subject, message: `${what} is valid until ${end}` };
+  const message = `${what} ends on ${end}, and should have been renewed by now.`;
+  return { level: "warning", subject, message, next };
 }
 
 function readCertificate(pem: string): X509Certificate | undefined {
@@ -59,18 +55,4 @@ function readCertificate(pem: string): X509Certificate | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Undefined if there is no such object; empty if it lacks the key. */
-async function valueIn(
-  client: KubeClient,
-  ref: ResourceRef,
-  { namespace, name, key }: { readonly namespace: string; readonly name: string; readonly key: string },
-): Promise<string | undefined> {
-  const object = await client.get(ref, objectKey({ namespace, name }));
-  if (object === undefined) return undefined;
-  const value = z.looseObject({ data: z.looseObject({ [key]: z.string() }) }).safeParse(object).data?.data[
-    key
-  ];
-  return ref.kind === "Secret" ? Buffer.from(value ?? "", "base64").toString() : (value ?? "");
 }
