@@ -28,12 +28,16 @@ const port = (containerPort: number, protocol = "TCP"): JsonObject => ({ contain
 
 const rbac = "rbac.authorization.k8s.io";
 const inNamespace = (path: string): string => path.replace("/v1/", "/v1/namespaces/<ns>/");
-/** Two configurations of objects of other kinds, each in its path. */
-const others: readonly (readonly [path: string, first: JsonObject, second: JsonObject])[] = [
+/** Two configurations, in their path, and what the first manager applies at last if that is not `first`. */
+type Configurations = readonly [path: string, first: JsonObject, second: JsonObject, last?: JsonObject];
+/** Those of objects of other kinds. */
+const others: readonly Configurations[] = [
   [
     inNamespace("/api/v1/secrets"),
     object("v1", "Secret", "a", { stringData: { a: "1" }, type: "Opaque" }),
     object("v1", "Secret", "a", { data: { a: "MQ==", b: "Mg==" } }),
+    // A real server changes the manager's time, and so the version, if the same `stringData` is applied in another second.
+    object("v1", "Secret", "a", { stringData: { a: "3" }, type: "Opaque" }),
   ],
   [
     inNamespace("/api/v1/serviceaccounts"),
@@ -93,7 +97,7 @@ const others: readonly (readonly [path: string, first: JsonObject, second: JsonO
 ];
 
 export const applyKinds: readonly Case[] = [
-  ...others.map(([path, first, second]) => {
+  ...others.map(([path, first, second, last = first]) => {
     const [kind, name] = [textAt(first, "kind") ?? "", textAt(first, "metadata", "name") ?? ""];
     const at = `${path}/${name}`;
     return caseOf(
@@ -101,7 +105,7 @@ export const applyKinds: readonly Case[] = [
       apply(at, first, "one"),
       apply(at, second, "two"),
       apply(at, second, "two", "force=true"),
-      apply(at, first, "one", "force=true"),
+      apply(at, last, "one", "force=true"),
       patch(`${at}?fieldManager=three`, { metadata: { labels: { c: "1" } } }),
       apply(at, object(textAt(first, "apiVersion") ?? "", kind, name), "two"),
       get(at),
