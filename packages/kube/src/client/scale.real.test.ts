@@ -44,5 +44,10 @@ it("kubectl scale works for a function that KEDA scales, and is refused for othe
   const at = objectKey({ namespace: "default", name: "keda" });
   await client.patch(ref, at, { type: "merge", body: { spec: { scaling: { by: "Drover", max: 4 } } } });
   expect(await scale("keda", 3)).toMatch(/set scaling.min/);
-  expect((await client.get(ref, at))?.["spec"]).toMatchObject({ scaling: { replicas: 2, max: 4 } });
+  const left = await client.get(ref, at);
+  expect(left?.["spec"]).toMatchObject({ scaling: { replicas: 2, max: 4 } });
+  // Neither does the default, in an object that lacks them.
+  const spec = { for: target, scaling: { max: 5 } };
+  const replaced = await client.replace(ref, { metadata: left!.metadata, spec });
+  expect(replaced["spec"]).toMatchObject({ scaling: { replicas: 0, max: 5 } });
 });
