@@ -43,7 +43,7 @@ export async function openStage(shared: boolean): Promise<HostileStage> {
   await stage.define(crd);
   const register = async (namespace: string): Promise<FunctionIdentity> => {
     await post("/api/v1/namespaces", namespaceNamed(namespace));
-    // Of two functions of one name for the same objects, only the older one would be used.
+    // Two names: if two functions have the same name and are for the same objects, the bridge uses only the older one.
     return stage.register(`maps-of-${namespace}`, { for: configMaps }, namespace);
   };
   const [evil, victim] = [await register("evil"), await register("victim")];

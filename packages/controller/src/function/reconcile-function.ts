@@ -29,7 +29,8 @@ export type Campaign = z.output<typeof campaign>;
  */
 const scaledByKeda = {
   rule:
-    "!has(self.scaling) || !has(self.scaling.replicas) || self.scaling.replicas == 0 || (has(self.scaling.by) && self.scaling.by == 'KEDA') || " +
+    "!has(self.scaling) || !has(self.scaling.replicas) || self.scaling.replicas == 0 || " +
+    "(has(self.scaling.by) && self.scaling.by == 'KEDA') || " +
     "(has(oldSelf.scaling) && has(oldSelf.scaling.replicas) && oldSelf.scaling.replicas == self.scaling.replicas)",
   message: "Drover scales this function by what is due: set scaling.min and scaling.max instead of replicas",
 };
