@@ -13,7 +13,7 @@ import {
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it, onTestFailed, onTestFinished } from "vitest";
 import { folderOfFile, folderOfTest } from "../../../../packages/testing/src/folder.fixture.ts";
 import { isThere } from "../../../../packages/webhook/conformance/languages.ts";
 import { linkModules } from "../testing/link-modules.ts";
@@ -62,6 +62,7 @@ async function dev(
 ): Promise<DevProcess> {
   const command = join(made, "node_modules/drover/lib/command.js");
   const started = await startDevProcess(words, { cwd, command, hasRedis, temporary, env });
+  onTestFailed(() => console.log(started.output()));
   onTestFinished(() => {
     if (isRunning(started.pid)) started.kill("SIGKILL");
   });

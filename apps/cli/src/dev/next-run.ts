@@ -1,6 +1,9 @@
-import type { WorkQueue } from "@drover/queue";
-import { type QueueName, tryParseObjectKey } from "@drover/controller";
+import { type WorkQueue, withReplyTimeout } from "@drover/queue";
+import { type Milliseconds, type QueueName, tryParseObjectKey } from "@drover/controller";
 import { shortDuration } from "../short-duration.ts";
+
+/** Later lines wait for this one, and a command waits for as long as Redis is away. */
+const replyTimeout: Milliseconds = 2_000;
 
 /** When a key runs next, by its queue. Empty if the queue does not answer, or is closed. */
 export async function nextRunOf(
@@ -12,7 +15,10 @@ export async function nextRunOf(
   if (key === undefined) return "";
   try {
     const queue = bridge.queueOf(name);
-    const [{ key: report }, { now }] = await Promise.all([queue.inspect(key), queue.notRunSince([], 0)]);
+    const [{ key: report }, { now }] = await withReplyTimeout(
+      replyTimeout,
+      Promise.all([queue.inspect(key), queue.notRunSince([], 0)]),
+    );
     switch (report.state) {
       case "waits": {
         const words = report.why === "backoff" ? "next attempt in" : "next run in";

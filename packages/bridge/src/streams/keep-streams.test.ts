@@ -1,7 +1,7 @@
 import { silentLog } from "@drover/controller";
 import type { HeldStream } from "../store/stream-store.ts";
 import type { StreamPlan } from "./plan-streams.ts";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { FollowedStream } from "./follow-stream.ts";
 import { keepStreams, type KeeperOptions } from "./keep-streams.ts";
 
@@ -47,8 +47,13 @@ const keeperOf = ({
  * A keeper of streams that no bridge holds. `asked` has the calls, in order, without renewals.
  *
  * @param release of Redis, for streams that are released or deleted.
+ * @param heartbeat of Redis, at the beginning of each turn.
  */
-function opened({ known = [] as readonly string[], release = done } = {}) {
+function opened({
+  known = [] as readonly string[],
+  release = done,
+  heartbeat = () => Promise.resolve(["me"] as readonly string[]),
+} = {}) {
   const calls: string[] = [];
   const lost = new Map<string, AbortController>();
   const noting =
@@ -60,7 +65,7 @@ function opened({ known = [] as readonly string[], release = done } = {}) {
   let turns = 0;
   const keeper = keeperOf({
     bridges: {
-      heartbeat: () => Promise.resolve((turns++, ["me"])),
+      heartbeat: () => (turns++, heartbeat()),
       leave: noting("leave"),
     },
     store: {
@@ -201,6 +206,29 @@ describe("a stream that is held", () => {
     expect(keeper.followed()).toHaveLength(1);
     await keeper.stop();
     expect(asked()).toEqual(["hold v1/pods []", "stop v1/pods", "release v1/pods", "leave"]);
+  });
+
+  it("is stopped when the keeper stops, also while Redis does not answer", async () => {
+    const silence = Promise.withResolvers<undefined>();
+    const answer = Promise.withResolvers<readonly string[]>();
+    let isAway = false;
+    const heartbeat = async () => {
+      if (!isAway) return ["me"];
+      silence.resolve(undefined);
+      return answer.promise;
+    };
+    const { keeper, asked } = opened({ heartbeat });
+    keeper.want([pods], needed);
+    await expect.poll(asked).toEqual(["hold v1/pods []"]);
+    isAway = true;
+    await silence.promise;
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stopped = keeper.stop();
+    await vi.runAllTimersAsync();
+    await stopped;
+    expect(asked()).toEqual(["hold v1/pods []", "stop v1/pods"]);
+    answer.resolve(["me"]);
   });
 
   it("is stopped and taken again if it was lost, and not released: another bridge holds it by now", async () => {

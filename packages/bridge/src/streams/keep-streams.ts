@@ -97,10 +97,9 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     },
     async stop() {
       stopping.abort();
-      const inOrder = turning
-        .then(() => Promise.all([...kept.keys()].map((id) => holder.release(id, false))))
-        .then(() => bridges.leave());
+      const inOrder = turning.then(() => holder.releaseAll()).then(() => bridges.leave());
       await waitAtMost(releaseTimeout, inOrder);
+      holder.stopAll();
     },
   };
 }
@@ -120,20 +119,28 @@ function streamHolder({ store, follow, log }: KeeperOptions) {
     kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
     return undefined;
   };
+  /** @param forget if true, no function needs the stream any more: its data is deleted. */
+  const release = async (id: string, forget: boolean): Promise<void> => {
+    const each = kept.get(id);
+    if (each === undefined) return;
+    await each.stream.stop();
+    kept.delete(id);
+    if (each.held.lost.aborted) return;
+    // If Redis refuses, the turn continues: the lease ends by itself, and data that was not deleted is found again
+    // later.
+    await (forget ? each.held.forget() : each.held.release()).catch((error: unknown) => {
+      log.warn({ err: error, stream: id }, "Redis refused to release a stream; its lease ends by itself");
+    });
+  };
   return {
     kept,
-    /** @param forget if true, no function needs the stream any more: its data is deleted. */
-    async release(id: string, forget: boolean): Promise<void> {
-      const each = kept.get(id);
-      if (each === undefined) return;
-      await each.stream.stop();
-      kept.delete(id);
-      if (each.held.lost.aborted) return;
-      // If Redis refuses, the turn continues: the lease ends by itself, and data that was not deleted is found again
-      // later.
-      await (forget ? each.held.forget() : each.held.release()).catch((error: unknown) => {
-        log.warn({ err: error, stream: id }, "Redis refused to release a stream; its lease ends by itself");
-      });
+    release,
+    async releaseAll(): Promise<void> {
+      await Promise.all([...kept.keys()].map((id) => release(id, false)));
+    },
+    /** Follows none any more, also if a turn waits for Redis for ever: a stream that goes on keeps the process alive. */
+    stopAll(): void {
+      for (const { stream } of kept.values()) void stream.stop();
     },
     /** Deletes the data of streams that are no longer needed and that no bridge held when they became unneeded. */
     async forgetUnused(
