@@ -4,7 +4,7 @@ import { openWorkQueue, type QueueWorker, redisUserRules, type Run, type RunOutc
 import { hostname } from "node:os";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { noteKey, noteKind, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
-import { expectError, spawnDrover } from "../testing/run-command.ts";
+import { expectError, runDroverAgain } from "../testing/run-command.ts";
 import { operatorName } from "./target.ts";
 
 const bell = "\u001b[31mred\u009b alert\u202e";
@@ -18,7 +18,7 @@ const world = await notesWorldOfFile([...Object.keys(verdicts), "due", "unqueued
 const { connection, client, queue, redis, controller, kubeconfig } = world;
 const env = { KUBECONFIG: kubeconfig, DROVER_REDIS_URL: redis.url.replace("//", "//operator:secret@") };
 /** What an operator runs, as that user of Redis. */
-const drover = (...words: readonly string[]) => spawnDrover(words, { env });
+const drover = (...words: readonly string[]) => runDroverAgain(words, { env });
 
 beforeAll(async () => {
   for (const name of ["other", "def"]) await client.create(builtin.namespace, { metadata: { name } });
@@ -207,7 +207,7 @@ it("drover list reads 100,000 objects in little memory", async () => {
   await large.wake(Array.from({ length: 100_000 }, (_, i) => noteWake(`n${i}`, "other")));
   await large.close();
   // All of them at once would not fit into this heap.
-  const { stdout, stderr, code } = await spawnDrover(["list", "other/many", "--state", "due"], {
+  const { stdout, stderr, code } = await runDroverAgain(["list", "other/many", "--state", "due"], {
     env: { ...env, DROVER_REDIS_URL: redis.url, NODE_OPTIONS: "--max-old-space-size=80" },
   });
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
@@ -297,7 +297,7 @@ it.each(["list", "retry", "pause", "resume", "history"])(
   async (name) => {
     const { KUBECONFIG } = env;
     await expectError(
-      spawnDrover([name, "note/a"], { env: { KUBECONFIG } }),
+      runDroverAgain([name, "note/a"], { env: { KUBECONFIG } }),
       "This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.",
     );
   },

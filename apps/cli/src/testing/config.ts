@@ -15,3 +15,8 @@ export function plainEnvironment(): Readonly<Record<string, string | undefined>>
   const folders = PATH.split(delimiter).filter((folder) => !folder.includes("node_modules"));
   return { ...Object.fromEntries(own), PATH: folders.join(delimiter) };
 }
+
+/** Gives this process another environment. */
+export const replaceEnvironment = (env: Readonly<Record<string, string>>): void => {
+  process.env = { ...env };
+};

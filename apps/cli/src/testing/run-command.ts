@@ -1,6 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { expect } from "vitest";
+import { z } from "zod";
 import { repositoryPath } from "../package/repository-path.ts";
+import type { Command } from "./command-process.ts";
 import { plainEnvironment } from "./config.ts";
 
 /** The result of a command. */
@@ -18,6 +20,39 @@ interface SpawnOptions {
 /** Runs `drover ...WORDS` to its end, without a terminal. */
 export const spawnDrover = (words: readonly string[], where: SpawnOptions = {}): Promise<CommandResult> =>
   run(process.execPath, [repositoryPath("apps/cli/src/main.ts"), ...words], where);
+
+const answerSchema = z.object({
+  code: z.number(),
+  stdout: z.string(),
+  stderr: z.string(),
+  isLast: z.boolean(),
+});
+/** Processes that have run commands and run none now. They end with this one. */
+const idle: ChildProcess[] = [];
+
+/**
+ * Runs `drover ...WORDS` to its end in a process that has run others before, in a third of the time. Not for commands that
+ * load code of a folder, which would stay loaded, nor for those that end by a signal.
+ */
+export async function runDroverAgain(
+  words: readonly string[],
+  { cwd, env = {} }: SpawnOptions = {},
+): Promise<CommandResult> {
+  const child =
+    idle.pop() ?? fork(repositoryPath("apps/cli/src/testing/command-process.ts"), { execArgv: [] });
+  const all = Object.entries({ ...plainEnvironment(), ...env });
+  const known = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const answered = new Promise((resolve, reject) => {
+    child
+      .once("message", resolve)
+      .once("exit", () => reject(new Error("The process ended without a result.")));
+  });
+  child.send({ words: [...words], cwd, env: Object.fromEntries(known) } satisfies Command);
+  const { isLast, ...result } = answerSchema.parse(await answered);
+  child.removeAllListeners();
+  if (!isLast) idle.push(child);
+  return result;
+}
 
 /** A command must end with 1 and print what is wrong. Returns all that it printed as its error. */
 export async function expectError(ran: Promise<CommandResult>, problem: string | RegExp): Promise<string> {

@@ -12,7 +12,7 @@ import { findAbsentParts } from "../find-absent-parts.ts";
 import { Note } from "../testing/notes.ts";
 import { noteKey, noteKind, notesWorldOfFile, noteWake } from "../testing/notes-world.fixture.ts";
 import { plainKind } from "../testing/plain-kind.ts";
-import { expectError, spawnDrover } from "../testing/run-command.ts";
+import { expectError, runDroverAgain } from "../testing/run-command.ts";
 
 /** What a run of an object of that name comes to. */
 const verdicts: Readonly<Record<string, RunOutcome>> = {
@@ -26,7 +26,7 @@ const world = await notesWorldOfFile([...Object.keys(verdicts), "due", "unqueued
 const { connection, client, queue, redis, kubeconfig } = world;
 // As kubectl, it passes over a file that does not exist.
 const env = { KUBECONFIG: `/absent/kubeconfig:${kubeconfig}`, DROVER_REDIS_URL: redis.url };
-const drover = (...words: readonly string[]) => spawnDrover(words, { env });
+const drover = (...words: readonly string[]) => runDroverAgain(words, { env });
 
 beforeAll(async () => {
   await client.create(builtin.namespace, { metadata: { name: "drover" } });
@@ -224,9 +224,9 @@ it("of several functions for a kind the one whose namespaces have the object is 
 
 it("without Redis, why reports how to name it, and status shows the figures of the status alone", async () => {
   const { KUBECONFIG } = env;
-  const { stderr } = await spawnDrover(["why", "note/a"], { env: { KUBECONFIG } });
+  const { stderr } = await runDroverAgain(["why", "note/a"], { env: { KUBECONFIG } });
   expect(stderr).toContain("This command reads the queue in Redis: give --redis, or set DROVER_REDIS_URL.");
-  const { stdout } = await spawnDrover(["status", "-o", "json"], { env: { KUBECONFIG } });
+  const { stdout } = await runDroverAgain(["status", "-o", "json"], { env: { KUBECONFIG } });
   expect(JSON.parse(stdout)).toMatchObject({ figures: "status", functions: [{ name: "notes" }] });
 });
 
@@ -281,7 +281,7 @@ it("explains a deleted object whose function is gone: its finalizer, and how to 
   );
   await client.delete(refOf(fork), at);
   // Redis may be gone, too.
-  const { stdout, code } = await spawnDrover(["why", "fk", "left"], {
+  const { stdout, code } = await runDroverAgain(["why", "fk", "left"], {
     env: { KUBECONFIG: env.KUBECONFIG },
   });
   expect(code).toBe(0);
