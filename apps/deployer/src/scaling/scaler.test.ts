@@ -76,6 +76,31 @@ it("an autoscaler gets the number of Pods that are wanted, for a second the same
   expect(await scaler.figures(at("nothing"))).toBeUndefined();
 });
 
+it("while queues cannot be read, KEDA gets the number of Pods that it has set, and others get the error", async () => {
+  await deployed("by-keda", { scaling: { by: "KEDA", max: 5, replicas: 4 } });
+  await deployed("by-keda-at-least", { scaling: { by: "KEDA", min: 2, max: 5, replicas: 1 } });
+  await deployed("by-keda-at-zero", { scaling: { by: "KEDA", max: 5, replicas: 0 } });
+  const warnings: unknown[] = [];
+  const gone = new Error("Redis did not answer within 2000 ms.");
+  start({
+    every: 60_000,
+    queues: {
+      ...queues,
+      load: async () => Promise.reject(gone),
+    } as Partial<FunctionQueues> as FunctionQueues,
+    log: { ...silentLog, warn: (fields, message) => warnings.push([message, fields]) },
+  });
+  await expect.poll(() => scaler.synced()).toBe(true);
+  expect(await scaler.figures(at("by-keda"))).toEqual({ wanted: 4, held: true });
+  expect(warnings).toContainEqual([
+    "The number of Pods stays: the queues cannot be read",
+    { err: gone, function: "default/by-keda" },
+  ]);
+  expect(await scaler.figures(at("by-keda-at-least"))).toEqual({ wanted: 2, held: true });
+  expect(await scaler.figures(at("by-keda-at-zero"))).toEqual({ wanted: 0, held: true });
+  await expect(scaler.figures(at("deployed"))).rejects.toThrow(gone);
+});
+
 it("looks at no function that an autoscaler scales, that runs outside of Drover, or that is being deleted", async () => {
   await deployed("by-keda", { scaling: { by: "KEDA" } });
   await deployed("elsewhere", { container: undefined });

@@ -31,7 +31,7 @@ export interface Scaler {
    * For autoscalers: the number of Pods that a function should have now, and the counts behind it. Undefined if the
    * function does not exist. A result is reused for a second.
    */
-  readonly figures: (key: ObjectKey) => Promise<ScalingFigures | undefined>;
+  readonly figures: (key: ObjectKey) => Promise<ScalingFigures | HeldFigure | undefined>;
   /** Wakes every function of the namespaces for which `isMeant` returns true. */
   readonly wakeAll: (isMeant: (namespace: string | undefined) => boolean) => void;
   /** Resolves when the scaler has stopped, after `signal` has fired. */
@@ -44,6 +44,12 @@ export interface ScalingFigures {
   readonly due: number;
   readonly oldestDueSeconds: number;
   readonly running: number;
+}
+
+/** The number of Pods that KEDA has set, because the function's queues cannot be read now. */
+export interface HeldFigure {
+  readonly wanted: number;
+  readonly held: true;
 }
 
 /** How long a figure is reused: computing one runs scripts in Redis. */
@@ -86,7 +92,7 @@ export function startScaler({ client, queues, wake, ownQueue, every, log, signal
   let isOwnSeen = false;
   const figures = cachedFigures(async (key) => {
     const one = functions?.get(key);
-    return one && computeFigures(queues, one);
+    return one && (await figuresFor(queues, one, log));
   });
   const reflector = followDeclaredFunctions({
     client,
@@ -158,10 +164,10 @@ function oneAtATime(look: (one: TrackedFunction) => Promise<void>, log: Log) {
 }
 
 /** Reuses the figures of each function for {@link figuresTtl}. */
-function cachedFigures(make: (key: ObjectKey) => Promise<ScalingFigures | undefined>) {
-  const remembered = new Map<ObjectKey, () => Promise<ScalingFigures | undefined>>();
+function cachedFigures(make: Scaler["figures"]) {
+  const remembered = new Map<ObjectKey, () => ReturnType<Scaler["figures"]>>();
   return {
-    of(key: ObjectKey): Promise<ScalingFigures | undefined> {
+    of(key: ObjectKey): ReturnType<Scaler["figures"]> {
       const figure = remembered.get(key) ?? cacheWithTtl(() => make(key), figuresTtl);
       remembered.set(key, figure);
       return figure();
@@ -186,6 +192,26 @@ async function newDecision(
   // Without `fewerSince`: until it is in the status, it is always now.
   const same = isDeepStrictEqual({ ...before }, { ...after });
   return same ? undefined : JSON.stringify([before ?? {}, after.wanted, after.fewer]);
+}
+
+/**
+ * While a queue cannot be read, KEDA gets the number that it has set, which changes nothing. An error would be taken for zero
+ * sometimes: KEDA 2.21's loop counts a trigger as not active, and without an error, if a failed request of the autoscaler
+ * has closed its scalers meanwhile (`getScalerState` of pkg/scaling/scale_handler.go, ErrCacheClosed).
+ */
+async function figuresFor(
+  queues: FunctionQueues,
+  one: TrackedFunction,
+  log: Log,
+): Promise<ScalingFigures | HeldFigure> {
+  try {
+    return await computeFigures(queues, one);
+  } catch (error) {
+    const { by, min, replicas = 0 } = scalingSettings(one.spec);
+    if (by !== "KEDA") throw error;
+    log.warn({ err: error, function: one.key }, "The number of Pods stays: the queues cannot be read");
+    return { wanted: Math.max(min, replicas), held: true };
+  }
 }
 
 async function computeFigures(
