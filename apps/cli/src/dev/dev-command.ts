@@ -26,7 +26,8 @@ export const devCommand = (): Command =>
         "this API server: drover test checks those.\n\n" +
         "With --kubeconfig it runs for objects of that cluster, with the rights of the kubeconfig, and with a bridge and a\n" +
         "Redis on this machine. These objects get the label drover.dev/dev, and the deployed function leaves them alone until\n" +
-        "the end. Neither the kind nor a ReconcileFunction is applied.",
+        "the end. Neither the kind nor a ReconcileFunction is applied. Fields of the kind that the cluster's CRD lacks are\n" +
+        "printed.",
     )
     .option(
       "--run <command>",

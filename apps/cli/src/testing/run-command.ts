@@ -1,4 +1,5 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
 import { expect } from "vitest";
 import { z } from "zod";
 import { repositoryPath } from "../package/repository-path.ts";
@@ -42,14 +43,13 @@ export async function runDroverAgain(
     idle.pop() ?? fork(repositoryPath("apps/cli/src/testing/command-process.ts"), { execArgv: [] });
   const all = Object.entries({ ...plainEnvironment(), ...env });
   const known = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const answered = new Promise((resolve, reject) => {
-    child
-      .once("message", resolve)
-      .once("exit", () => reject(new Error("The process ended without a result.")));
-  });
+  const ended = new AbortController();
+  const end = (): void => ended.abort(new Error("The process ended without a result."));
+  child.once("exit", end);
+  const answered: Promise<readonly unknown[]> = once(child, "message", { signal: ended.signal });
   child.send({ words: [...words], cwd, env: Object.fromEntries(known) } satisfies Command);
-  const { isLast, ...result } = answerSchema.parse(await answered);
-  child.removeAllListeners();
+  const { isLast, ...result } = answerSchema.parse((await answered)[0]);
+  child.off("exit", end);
   if (!isLast) idle.push(child);
   return result;
 }

@@ -7,7 +7,7 @@ import {
   sessionLabel,
   tryParseObjectKey,
 } from "@drover/controller";
-import { isApiError, type KubeClient, refOf, resourceNameOf, type ResourceRef } from "@drover/kube";
+import { builtin, isApiError, type KubeClient, refOf, resourceNameOf, type ResourceRef } from "@drover/kube";
 import { randomBytes } from "node:crypto";
 import { userInfo } from "node:os";
 import { CommandError } from "../../command-error.ts";
@@ -19,6 +19,7 @@ import type { Story } from "../story.ts";
 import { embeddedDeployment } from "./embedded-deployment.ts";
 import { labellingUser } from "./labelling-user.ts";
 import { type FollowedSession, followSession } from "./follow-session.ts";
+import { missingFields } from "./missing-fields.ts";
 import { checkSessionAccess } from "./session-access.ts";
 import { removal, type SessionLabels, sessionLabels } from "./session-labels.ts";
 
@@ -77,7 +78,9 @@ export async function openClusterSession(
   const embedded = embeddedDeployment(folder);
   const labels = sessionLabels({ client, ref, namespaces, session });
   const keyOfName = (text: string): ObjectKey => keyIn(ref, text, namespaces?.[0] ?? namespace);
-  const restrict: ClusterSession["restrict"] = async ({ manifest }) => {
+  const reportMissing = missingFieldsReporter(client, ref, story);
+  const restrict: ClusterSession["restrict"] = async ({ manifest, crds }) => {
+    await reportMissing(crds);
     const spec = restricted(manifest.spec, { ref, session: session.name, namespaces });
     await checkSessionAccess(client, spec, { namespace: manifest.metadata.namespace ?? "default", embedded });
     return { ...manifest, spec };
@@ -120,6 +123,27 @@ export async function openClusterSession(
       if (keys.length > 0) story.print(`Given back: ${keys.join(", ")}.`);
     },
   };
+}
+
+/** Reports the fields that the cluster's CRD lacks: once, until they are others. Nothing if it may not be read. */
+function missingFieldsReporter(client: KubeClient, ref: ResourceRef, story: Story) {
+  let reported = "";
+  return async (crds: DevManifests["crds"]): Promise<void> => {
+    const name = resourceNameOf(ref);
+    const own = crds.find(({ metadata }) => metadata.name === name);
+    const there = own && (await client.get(builtin.crd, objectKey({ name })).catch(unlessForbidden));
+    const fields = own && there ? missingFields(own, there, ref.version).join(", ") : "";
+    if (fields !== "" && fields !== reported)
+      story.print(
+        `The cluster's CRD ${name} lacks fields of the code, and the API server drops them: ${oneLine(fields)}. To add them: ` +
+          "drover generate, and kubectl apply -f deploy/crd.yaml",
+      );
+    reported = fields;
+  };
+}
+
+function unlessForbidden(error: unknown): undefined {
+  if (!isApiError(error, "Forbidden")) throw error;
 }
 
 const guideOf = (ref: ResourceRef, session: string): string =>

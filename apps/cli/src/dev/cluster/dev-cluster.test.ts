@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning } from "@drover/local-servers";
 import { ReconcileFunction } from "@drover/controller";
@@ -96,6 +96,7 @@ describe("drover dev --kubeconfig", { timeout: 120_000 }, () => {
     await end(two);
 
     await end(one);
+    expect(one.output()).not.toContain("lacks fields");
     expect(one.output()).toMatch(/Given back: default\/a\.$/m);
     expect(await sessionOfNote("a")).toBeUndefined();
     await write("a", 3);
@@ -178,6 +179,12 @@ it(
     await spawnDrover(["init", "a-python", "--kind", "Greeting", "--language", "python"], { cwd: base });
     const cwd = join(base, "a-python");
     for (const crd of readManifests(join(cwd, "deploy")).crds) await installCrd(client, crd);
+    const crd = join(cwd, "deploy/crd.yaml");
+    const withOneMore = readFileSync(crd, "utf8").replace(
+      /^( +)html:$/m,
+      "$1more: { type: string }\n$1html:",
+    );
+    writeFileSync(crd, withOneMore);
     const greetings = {
       group: "example.com",
       version: "v1alpha1",
@@ -195,6 +202,9 @@ it(
     );
     const one = await startDevProcess(["--kubeconfig", kubeconfig, "--object", "chosen"], { cwd, temporary });
     onTestFinished(() => one.kill("SIGKILL"));
+    await one.next(
+      /CRD greetings\.example\.com lacks fields .* drops them: spec\.more\. To add them: drover generate,/,
+    );
     await one.next(/run {4}default\/chosen done/);
     const generationOf = async (object: typeof chosen) =>
       object && (await client.get(greetings, keyOf(object)))?.["status"];

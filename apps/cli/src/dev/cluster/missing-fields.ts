@@ -1,0 +1,53 @@
+import type { NewObject } from "@drover/kube";
+import { z } from "zod";
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>> | undefined;
+  readonly items?: Schema | undefined;
+  readonly additionalProperties?: Schema | boolean | undefined;
+  readonly "x-kubernetes-preserve-unknown-fields"?: boolean | undefined;
+}
+
+const schema: z.ZodType<Schema> = z.lazy(() =>
+  z.looseObject({
+    properties: z.record(z.string(), schema).optional(),
+    items: schema.optional(),
+    additionalProperties: z.union([z.boolean(), schema]).optional(),
+    "x-kubernetes-preserve-unknown-fields": z.boolean().optional(),
+  }),
+);
+const crdSchema = z.looseObject({
+  spec: z.looseObject({
+    versions: z.array(
+      z.looseObject({ name: z.string(), schema: z.looseObject({ openAPIV3Schema: schema }).optional() }),
+    ),
+  }),
+});
+
+/**
+ * The fields that a CRD has, and the cluster's one lacks in the same version, as `spec.ports[].name`: the API server drops
+ * them from objects. Of a field that is missing, those below it are left out. Empty if the version is missing.
+ */
+export function missingFields(wanted: NewObject, there: object, version: string): readonly string[] {
+  const [one, other] = [wanted, there].map(
+    (crd) =>
+      crdSchema.safeParse(crd).data?.spec.versions.find(({ name }) => name === version)?.schema
+        ?.openAPIV3Schema,
+  );
+  return one === undefined || other === undefined ? [] : missingBelow(one, other, "");
+}
+
+function missingBelow(wanted: Schema, there: Schema, path: string): readonly string[] {
+  if (there["x-kubernetes-preserve-unknown-fields"] === true) return [];
+  const below = (one: Schema | boolean | undefined, other: Schema | boolean | undefined, at: string) => {
+    if (typeof one !== "object") return [];
+    return typeof other === "object" ? missingBelow(one, other, at) : [at];
+  };
+  return [
+    ...Object.entries(wanted.properties ?? {}).flatMap(([name, one]) =>
+      below(one, there.properties?.[name], path === "" ? name : `${path}.${name}`),
+    ),
+    ...below(wanted.items, there.items, `${path}[]`),
+    ...below(wanted.additionalProperties, there.additionalProperties, `${path}.*`),
+  ];
+}
