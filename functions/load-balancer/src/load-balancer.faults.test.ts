@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { served } from "./load-balancer.faults.ts";
 
 // A life for each of some eighty plans.
-const testOptions = { timeout: 300_000 };
+const testOptions = { timeout: 900_000 };
 
 test(`${served.name}, whatever goes wrong`, testOptions, async () => {
   const { problems, plans } = await testFaults(served);

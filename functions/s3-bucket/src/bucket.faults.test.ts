@@ -4,7 +4,7 @@ import { adoptedAndRetained, madeAndDeleted, settingsChanged } from "./bucket.fa
 import { settingSamples } from "./testing/samples/setting-samples.ts";
 
 // A life for each of some fifty plans.
-const testOptions = { timeout: 300_000 };
+const testOptions = { timeout: 900_000 };
 
 const lifecycle = settingSamples.filter(({ name }) => name === "lifecycle");
 
