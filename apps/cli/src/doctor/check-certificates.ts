@@ -1,28 +1,43 @@
 import { objectKey } from "@drover/controller";
-import { builtin, type KubeClient, readSecret } from "@drover/kube";
+import { builtin, type KubeClient, type ResourceRef } from "@drover/kube";
 import { X509Certificate } from "node:crypto";
 import { z } from "zod";
-import type { Finding } from "./finding.ts";
+import { type Finding, unlessForbidden } from "./finding.ts";
 
-/** The certificates of an installation's Redis that end soon, or have ended. None if it has a Redis elsewhere. */
+/**
+ * The certificates that the deployer has made for the Redis of an installation, and that end soon or have ended. None if there
+ * are others: their owner renews them.
+ */
 export async function checkCertificates(
   client: KubeClient,
   namespace: string,
   now: number,
 ): Promise<readonly Finding[]> {
-  const secret = await readSecret(client, objectKey({ namespace, name: "valkey-tls" }), {});
-  const configMap = await client.get(builtin.configMap, objectKey({ namespace, name: "redis-ca" }));
-  const server = { subject: `Secret ${namespace}/valkey-tls`, what: "the server's certificate" };
-  const authority = { subject: `ConfigMap ${namespace}/redis-ca`, what: "the authority's certificate" };
-  return [
-    ...(secret === undefined ? [] : [checkCertificate(secret["tls.crt"], { ...server, now })]),
-    ...(configMap === undefined ? [] : [checkCertificate(authorityIn(configMap), { ...authority, now })]),
-  ];
+  const subjectOf = ({ ref, name }: CertificateObject): string => `${ref.kind} ${namespace}/${name}`;
+  const checked = async (one: CertificateObject): Promise<readonly Finding[]> => {
+    const { ref, name, key, what } = one;
+    const object = await client.get(ref, objectKey({ namespace, name }));
+    if (object?.metadata.labels?.["app.kubernetes.io/managed-by"] !== "drover-deployer") return [];
+    const { [key]: value = "" } = dataSchema.parse(object).data;
+    const pem = ref.kind === "Secret" ? Buffer.from(value, "base64").toString() : value;
+    return [checkCertificate(pem, { subject: subjectOf(one), what, now })];
+  };
+  const findings = certificates.map((one) => unlessForbidden(subjectOf(one), () => checked(one)));
+  return (await Promise.all(findings)).flat();
 }
 
-const configMapSchema = z.looseObject({ data: z.record(z.string(), z.string()).default({}) });
-const authorityIn = (configMap: unknown): string | undefined =>
-  configMapSchema.parse(configMap).data["ca.crt"];
+interface CertificateObject {
+  readonly ref: ResourceRef;
+  readonly name: string;
+  readonly key: string;
+  readonly what: string;
+}
+
+const certificates: readonly CertificateObject[] = [
+  { ref: builtin.secret, name: "valkey-tls", key: "tls.crt", what: "the server's certificate" },
+  { ref: builtin.configMap, name: "redis-ca", key: "ca.crt", what: "the authority's certificate" },
+];
+const dataSchema = z.looseObject({ data: z.record(z.string(), z.string()).default({}) });
 
 interface CertificateToCheck {
   readonly subject: string;
@@ -37,7 +52,9 @@ interface CertificateToCheck {
  * @param pem of several certificates, the first one counts: the deployer writes that of the present authority first.
  */
 function checkCertificate(pem = "", { subject, what, now }: CertificateToCheck): Finding {
-  const next = "See the deployer's log, and docs/operating-redis.md, The Redis of an installation.";
+  const next =
+    "See the deployer's log, and docs/operating-redis.md, The Redis of an installation. If the installation has another Redis by " +
+    "now, delete this object.";
   const certificate = readCertificate(pem);
   if (certificate === undefined)
     return { level: "problem", subject, message: `${what} cannot be read.`, next };

@@ -119,9 +119,10 @@ it("finds certificates of Redis that were not renewed, that ended, or that canno
   const server = await createServerCertificate(authority, ["valkey"], made);
   const base64 = (text: string) => Buffer.from(text).toString("base64");
   const keep = { data: { "tls.crt": base64(server.certificate), "tls.key": base64(server.key) } };
-  const names = { namespace: "drover", name: "valkey-tls" };
+  const labels = { "app.kubernetes.io/managed-by": "drover-deployer" };
+  const names = { namespace: "drover", name: "valkey-tls", labels };
   await client.create(builtin.secret, { metadata: names, type: "kubernetes.io/tls", ...keep });
-  const ca = { namespace: "drover", name: "redis-ca" };
+  const ca = { namespace: "drover", name: "redis-ca", labels };
   // The certificate of an older authority comes second, and does not count.
   const older = await createAuthority(new Date("2016-01-10T00:00:00Z"));
   const both = authority.certificate + older.certificate;
@@ -140,12 +141,17 @@ it("finds certificates of Redis that were not renewed, that ended, or that canno
   ]);
   expect(await ofCertificates("2026-04-02")).toEqual([`problem  ${secret} ended on 2026-04-01.`, good]);
   expect(await found({ now: Date.parse("2026-04-02") })).toContainEqual(
-    "         next: See the deployer's log, and docs/operating-redis.md, The Redis of an installation.",
+    expect.stringContaining(
+      "next: See the deployer's log, and docs/operating-redis.md, The Redis of an installation.",
+    ),
   );
   expect((await ofCertificates("2036-01-01"))[1]).toBe(`problem  ${authorityIs} ended on 2035-12-30.`);
   await client.replace(builtin.configMap, { metadata: ca, data: {} });
   expect((await ofCertificates("2026-03-09"))[1]).toBe(`problem  ${authorityIs} cannot be read.`);
+  // That of another Redis: its owner renews it.
+  await client.replace(builtin.configMap, { metadata: { ...ca, labels: {} }, data: {} });
   await client.delete(builtin.secret, objectKey(names));
+  expect(await ofCertificates("2036-01-01")).toEqual([]);
   await client.delete(builtin.configMap, objectKey(ca));
   expect(await ofCertificates("2036-01-01")).toEqual([]);
 });
