@@ -185,7 +185,7 @@ async function openSession(
   const { client, redis, sandbox } = servers;
   if (sandbox !== undefined)
     await installCrd(client, { ...customResourceDefinition(ReconcileFunction) }, { signal });
-  const cluster = await clusterOf(options, { client, story, log }, manifests);
+  const cluster = await clusterOf(options, { client, folder, story, log }, manifests);
   // A group of its own: in a given Redis, other bridges follow other API servers.
   const group = `dev-${randomUUID()}`;
   const bridge = openBridge({ client, redis, log, compareEvery: 30 * 60_000, embeddedIn: group });
@@ -212,13 +212,13 @@ async function openSession(
 
 /** The session in the given cluster; undefined if none is given. */
 async function clusterOf(
-  { cluster: choice, folder }: DevOptions,
-  parts: Pick<ClusterSessionOptions, "client" | "story" | "log">,
+  { cluster: choice }: DevOptions,
+  parts: Pick<ClusterSessionOptions, "client" | "folder" | "story" | "log">,
   manifests: Promise<DevManifests>,
 ): Promise<ClusterSession | undefined> {
   if (choice === undefined) return undefined;
   const namespace = (await contextNamespace(choice)) ?? "default";
-  return openClusterSession({ ...parts, choice, folder, namespace }, await manifests);
+  return openClusterSession({ ...parts, choice, namespace }, await manifests);
 }
 
 /** Brings the bridge, and the session's own API server, to the function's manifests. */

@@ -14,6 +14,7 @@ import { CommandError } from "../../command-error.ts";
 import type { DevSession } from "@drover/runtime";
 import type { FunctionManifest } from "../../deploy/read-manifests.ts";
 import type { ExampleUser } from "../example-objects.ts";
+import type { FunctionFolder } from "../function-folder.ts";
 import type { DevManifests } from "../load-manifests.ts";
 import type { Story } from "../story.ts";
 import { embeddedDeployment } from "./embedded-deployment.ts";
@@ -57,8 +58,7 @@ export interface ClusterSession {
 export interface ClusterSessionOptions {
   readonly client: KubeClient;
   readonly choice: ClusterChoice;
-  /** The function's folder. */
-  readonly folder: string;
+  readonly folder: Pick<FunctionFolder, "path" | "isCalled">;
   /** The namespace of the kubeconfig's context. */
   readonly namespace: string;
   readonly story: Story;
@@ -75,10 +75,10 @@ export async function openClusterSession(
   const { for: kind } = manifests.manifest.spec;
   const ref = refOf(kind);
   const namespaces = choice.namespaces.length > 0 ? choice.namespaces : kind.namespaces;
-  const embedded = embeddedDeployment(folder);
+  const embedded = embeddedDeployment(folder.path);
   const labels = sessionLabels({ client, ref, namespaces, session });
   const keyOfName = (text: string): ObjectKey => keyIn(ref, text, namespaces?.[0] ?? namespace);
-  const reportMissing = missingFieldsReporter(client, ref, story);
+  const reportMissing = missingFieldsReporter({ client, story, folder }, ref);
   const restrict: ClusterSession["restrict"] = async ({ manifest, crds }) => {
     await reportMissing(crds);
     const spec = restricted(manifest.spec, { ref, session: session.name, namespaces });
@@ -126,7 +126,11 @@ export async function openClusterSession(
 }
 
 /** Reports the fields that the cluster's CRD lacks: once, until they are others. Nothing if it may not be read. */
-function missingFieldsReporter(client: KubeClient, ref: ResourceRef, story: Story) {
+function missingFieldsReporter(
+  { client, story, folder }: Pick<ClusterSessionOptions, "client" | "story" | "folder">,
+  ref: ResourceRef,
+) {
+  const generate = folder.isCalled ? "" : "drover generate, and ";
   let reported = "";
   return async (crds: DevManifests["crds"]): Promise<void> => {
     const name = resourceNameOf(ref);
@@ -136,7 +140,7 @@ function missingFieldsReporter(client: KubeClient, ref: ResourceRef, story: Stor
     if (fields !== "" && fields !== reported)
       story.print(
         `The cluster's CRD ${name} lacks fields of the code, and the API server drops them: ${oneLine(fields)}. To add them: ` +
-          "drover generate, and kubectl apply -f deploy/crd.yaml",
+          `${generate}kubectl apply -f deploy/crd.yaml`,
       );
     reported = fields;
   };

@@ -203,7 +203,7 @@ it(
     const one = await startDevProcess(["--kubeconfig", kubeconfig, "--object", "chosen"], { cwd, temporary });
     onTestFinished(() => one.kill("SIGKILL"));
     await one.next(
-      /CRD greetings\.example\.com lacks fields .* drops them: spec\.more\. To add them: drover generate,/,
+      /CRD greetings\.example\.com lacks fields .* drops them: spec\.more\. To add them: kubectl apply -f deploy\/crd\.yaml$/m,
     );
     await one.next(/run {4}default\/chosen done/);
     const generationOf = async (object: typeof chosen) =>

@@ -28,10 +28,18 @@ it("so are those of items and of the values of a map", () => {
     map: { type: "object", additionalProperties: object({}) },
   });
   expect(missing(wanted, there)).toEqual(["list[].port", "map.*.name"]);
-  expect(missing(wanted, object({ list: text, map: { additionalProperties: true } }))).toEqual([
-    "list[]",
-    "map.*",
-  ]);
+  expect(missing(wanted, object({ list: text, map: text }))).toEqual(["list[]", "map.*"]);
+});
+
+it("where the cluster keeps unknown fields, only those below a field that it has are dropped", () => {
+  const wanted = object({ spec: object({ size: text, handle: object({ side: text }) }) });
+  const keeps = { ...object({ handle: object({}) }), "x-kubernetes-preserve-unknown-fields": true };
+  expect(missing(wanted, object({ spec: keeps }))).toEqual(["spec.handle.side"]);
+});
+
+it("what every object has is kept, also below a schema that does not have it", () => {
+  const wanted = object({ apiVersion: text, kind: text, metadata: object({}), spec: object({ kind: text }) });
+  expect(missing(wanted, object({ spec: object({}) }))).toEqual(["spec.kind"]);
 });
 
 it("none is missing where the cluster keeps unknown fields, in another version, or in what is no CRD", () => {

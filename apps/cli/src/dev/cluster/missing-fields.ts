@@ -37,14 +37,21 @@ export function missingFields(wanted: NewObject, there: object, version: string)
   return one === undefined || other === undefined ? [] : missingBelow(one, other, "");
 }
 
+/** The API server keeps these, also if the schema does not have them. */
+const ofEveryObject = ["apiVersion", "kind", "metadata"];
+
 function missingBelow(wanted: Schema, there: Schema, path: string): readonly string[] {
-  if (there["x-kubernetes-preserve-unknown-fields"] === true) return [];
+  const keepsUnknown = there["x-kubernetes-preserve-unknown-fields"] === true;
   const below = (one: Schema | boolean | undefined, other: Schema | boolean | undefined, at: string) => {
     if (typeof one !== "object") return [];
-    return typeof other === "object" ? missingBelow(one, other, at) : [at];
+    if (typeof other === "object") return missingBelow(one, other, at);
+    return keepsUnknown || other === true ? [] : [at];
   };
+  const names = Object.entries(wanted.properties ?? {}).filter(
+    ([name]) => path !== "" || !ofEveryObject.includes(name),
+  );
   return [
-    ...Object.entries(wanted.properties ?? {}).flatMap(([name, one]) =>
+    ...names.flatMap(([name, one]) =>
       below(one, there.properties?.[name], path === "" ? name : `${path}.${name}`),
     ),
     ...below(wanted.items, there.items, `${path}[]`),
