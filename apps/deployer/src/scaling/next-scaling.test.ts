@@ -26,6 +26,7 @@ it.each([
 it.each([
   ["its minimum", { min: 2, max: 3 }, 2],
   ["its minimum, before KEDA has written another number", { min: 2, max: 3, by: "KEDA", replicas: 0 }, 2],
+  ["fewer than its minimum, as KEDA is paused", { min: 2, max: 3, by: "KEDA", replicas: 1 }, 1],
   ["as many as KEDA has written", { min: 0, max: 5, by: "KEDA", replicas: 4 }, 4],
 ])("the trial takes no Pod from %s", (_, scaling, wanted) => {
   expect(wantedOf(scaling, { tried: false })).toBe(wanted);

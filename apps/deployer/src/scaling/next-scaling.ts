@@ -4,7 +4,7 @@ import type { FunctionLoad } from "../redis/function-queues.ts";
 import { minPods } from "../pods/next-rollout.ts";
 import { podsWanted } from "./pods-wanted.ts";
 import { idleLeft, rescale } from "./rescale.ts";
-import { scalingSettings } from "./scaling-settings.ts";
+import { scalingSettings, setByKeda } from "./scaling-settings.ts";
 
 /**
  * The number of Pods that a function should have from now on, computed from its queues or written by an autoscaler.
@@ -18,7 +18,7 @@ export function nextScaling(
   const { idleAfter: span, concurrency, by, ...limits } = scalingSettings(one.spec);
   const least = minPods(one, load);
   const min = Math.max(least, limits.min);
-  if (by === "KEDA") return { scaling: { wanted: Math.max(min, limits.replicas ?? 0), by }, left: Infinity };
+  if (by === "KEDA") return { scaling: { wanted: Math.max(least, setByKeda(limits)), by }, left: Infinity };
   const idleAfter = parseDuration(span);
   const wanted = podsWanted(load, { ...limits, min }, { concurrency, pods });
   const scaling = rescale(one.status.scaling, wanted, { idleAfter, now });

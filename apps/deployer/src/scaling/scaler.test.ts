@@ -78,7 +78,8 @@ it("an autoscaler gets the number of Pods that are wanted, for a second the same
 
 it("while queues cannot be read, KEDA gets the number of Pods that it has set, and others get the error", async () => {
   await deployed("by-keda", { scaling: { by: "KEDA", max: 5, replicas: 4 } });
-  await deployed("by-keda-at-least", { scaling: { by: "KEDA", min: 2, max: 5, replicas: 1 } });
+  await deployed("by-keda-at-least", { scaling: { by: "KEDA", min: 2, max: 5, replicas: 0 } });
+  await deployed("by-keda-paused", { scaling: { by: "KEDA", min: 2, max: 5, replicas: 1 } });
   await deployed("by-keda-at-zero", { scaling: { by: "KEDA", max: 5, replicas: 0 } });
   const warnings: unknown[] = [];
   const gone = new Error("Redis did not answer within 2000 ms.");
@@ -97,6 +98,7 @@ it("while queues cannot be read, KEDA gets the number of Pods that it has set, a
     { err: gone, function: "default/by-keda" },
   ]);
   expect(await scaler.figures(at("by-keda-at-least"))).toEqual({ wanted: 2, held: true });
+  expect(await scaler.figures(at("by-keda-paused"))).toEqual({ wanted: 1, held: true });
   expect(await scaler.figures(at("by-keda-at-zero"))).toEqual({ wanted: 0, held: true });
   await expect(scaler.figures(at("deployed"))).rejects.toThrow(gone);
 });

@@ -22,7 +22,7 @@ import { minPods } from "../pods/next-rollout.ts";
 import { podsWanted } from "./pods-wanted.ts";
 import { wakeBackoff } from "./wake-backoff.ts";
 import { rescale } from "./rescale.ts";
-import { scalingSettings } from "./scaling-settings.ts";
+import { scalingSettings, setByKeda } from "./scaling-settings.ts";
 
 /** Checks the queue of every function, and wakes the functions that need another number of Pods. */
 export interface Scaler {
@@ -207,10 +207,10 @@ async function figuresFor(
   try {
     return await computeFigures(queues, one);
   } catch (error) {
-    const { by, min, replicas = 0 } = scalingSettings(one.spec);
-    if (by !== "KEDA") throw error;
+    const settings = scalingSettings(one.spec);
+    if (settings.by !== "KEDA") throw error;
     log.warn({ err: error, function: one.key }, "The number of Pods stays: the queues cannot be read");
-    return { wanted: Math.max(min, replicas), held: true };
+    return { wanted: setByKeda(settings), held: true };
   }
 }
 

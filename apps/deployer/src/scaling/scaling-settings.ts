@@ -10,3 +10,7 @@ export const scalingSettings = ({
   scaling = defaultScaling,
   concurrency = defaultRunSettings.concurrency,
 }: ReconcileFunctionSpec): Scaling & { readonly concurrency: number } => ({ ...scaling, concurrency });
+
+/** The number of Pods that KEDA has written: 0, the default, is none, and its minimum holds. */
+export const setByKeda = ({ min, replicas = 0 }: Pick<Scaling, "min" | "replicas">): number =>
+  replicas || min;
