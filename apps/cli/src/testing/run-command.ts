@@ -33,7 +33,8 @@ const idle: ChildProcess[] = [];
 
 /**
  * Runs `drover ...WORDS` to its end in a process that has run others before, in a third of the time. Not for commands that
- * load code of a folder, which would stay loaded, nor for those that end by a signal.
+ * load code of a folder, which would stay loaded, for those that end by a signal, and for variables that Node reads at its
+ * start.
  */
 export async function runDroverAgain(
   words: readonly string[],
@@ -41,6 +42,7 @@ export async function runDroverAgain(
 ): Promise<CommandResult> {
   const child =
     idle.pop() ?? fork(repositoryPath("apps/cli/src/testing/command-process.ts"), { execArgv: [] });
+  if (Object.keys(env).some((name) => name.startsWith("NODE_"))) throw new Error("Use spawnDrover.");
   const all = Object.entries({ ...plainEnvironment(), ...env });
   const known = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
   const ended = new AbortController();
