@@ -73,6 +73,7 @@ it("one helm install makes all parts ready, with passwords that are in no templa
     "default off",
     "deployer on",
     "gateway on",
+    "operator on",
   ]);
   expect(list).toMatch(/appendfsync\r\n\$6\r\nalways/);
   for (const part of parts) expect(list).toMatch(new RegExp(`user=${part} `));

@@ -1,8 +1,9 @@
 // An installation as a new user has it: the chart from a registry, `drover` from npm, nothing of this repository.
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { spawnTied } from "@drover/local-servers";
 import { folderOfFile } from "../../packages/testing/src/folder.fixture.ts";
 import { askRedis } from "../chart/ask-redis.ts";
 import { type EmptyMachine, openEmptyMachine } from "../install/empty-machine.ts";
@@ -112,11 +113,40 @@ it.each(parts)("the Pod of the %s may be deleted: another one does its work", as
   await greeted(part);
 });
 
+const path = (kind: string, name: string, field: string) =>
+  cluster.inDrover("get", kind, name, "-o", `jsonpath={${field}}`);
+const passwordOf = async (user: string): Promise<string> =>
+  Buffer.from(await path("secret", `${user}-redis`, ".data.password"), "base64").toString();
+const authority = () => path("configmap", "redis-ca", ".data.ca\\.crt");
+
+it("the drover command reaches the queues by kubectl port-forward, as a user for people", async () => {
+  const opened = Promise.withResolvers<string>();
+  const forward = await spawnTied({
+    name: "kubectl port-forward",
+    command: cluster.kubectlCommand,
+    args: ["port-forward", "-n", "drover", "statefulset/valkey", ":6379"],
+    env: { KUBECONFIG: cluster.kubeconfigOutside },
+    logFile: join(folder, "port-forward.log"),
+    onLine: (line) => opened.resolve(/127\.0\.0\.1:(\d+) ->/.exec(line)?.[1] ?? line),
+  });
+  onTestFinished(async () => {
+    await forward.stop();
+  });
+  const ca = join(folder, "redis-ca.crt");
+  writeFileSync(ca, await authority());
+  const redis = `rediss://operator:${await passwordOf("operator")}@localhost:${await opened.promise}`;
+  const command = ["npx", "drover", "why", "greeting/hello"];
+  const { code, output } = await machine.run(
+    ["env", `DROVER_REDIS_CA_FILE=${ca}`, `DROVER_REDIS_URL=${redis}`, ...command],
+    "projects/greetings",
+  );
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/next run/i);
+});
+
 it("the Pod of the server may be deleted: the next one has its data, and functions go on", async () => {
-  const path = (kind: string, name: string, field: string) =>
-    cluster.inDrover("get", kind, name, "-o", `jsonpath={${field}}`);
-  const password = Buffer.from(await path("secret", "admin-redis", ".data.password"), "base64").toString();
-  const ca = await path("configmap", "redis-ca", ".data.ca\\.crt");
+  const password = await passwordOf("admin");
+  const ca = await authority();
   const { port } = await cluster.reach(await path("service", "valkey", ".spec.clusterIP"), 6379);
   const redis = {
     address: `127.0.0.1:${port}`,

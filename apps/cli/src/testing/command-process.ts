@@ -3,7 +3,6 @@
 import { z } from "zod";
 import { runDrover } from "../run-drover.ts";
 import { replaceEnvironment } from "./config.ts";
-import type { CommandResult } from "./run-command.ts";
 
 const commandSchema = z.object({
   words: z.array(z.string()),
@@ -14,7 +13,10 @@ const commandSchema = z.object({
 export type Command = z.input<typeof commandSchema>;
 
 /** What the process sends. */
-export interface Answer extends CommandResult {
+export interface Answer {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
   /** True if the command has ended the process. */
   readonly isLast: boolean;
 }

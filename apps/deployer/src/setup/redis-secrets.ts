@@ -20,8 +20,10 @@ import { keepObject, type KeepOptions } from "./kept-object.ts";
 
 /** The parts of Drover, each with a Redis user of its name. */
 export const parts = ["bridge", "deployer", "gateway"] as const;
-/** The users of an installation's Redis, without those of functions. */
-export const redisUsers = ["admin", ...parts] as const;
+/** The users of an installation's Redis that have the role of their name: the parts, and people with the `drover` command. */
+export const userRoles = [...parts, "operator"] as const;
+/** All users of an installation's Redis but those of functions. */
+export const redisUsers = ["admin", ...userRoles] as const;
 export type RedisUser = (typeof redisUsers)[number];
 
 /** The passwords and certificates for the Redis of an installation, as they are in the cluster now. */
@@ -102,7 +104,9 @@ function keepServerCertificate(
 ): Promise<CertifiedKey> {
   const { hosts, now } = options;
   const authorities = [readCertificate(authority.certificate), ...trusted];
-  const make = async () => tlsValues(await createServerCertificate(authority, hosts, now));
+  // `kubectl port-forward` leads from there to the server.
+  const names = [...new Set([...hosts, "localhost"])];
+  const make = async () => tlsValues(await createServerCertificate(authority, names, now));
   return keepObject(options, {
     ...tls,
     name: "valkey-tls",
@@ -210,7 +214,9 @@ async function keepUsers(options: RedisSecretsOptions, passwords: RedisSecrets["
     // that it may not run: with them, all that scripts have written.
     "user default off ~* &* +@all",
     `user admin on ~* &* +@all ${hashOf("admin")}`,
-    ...parts.map((role) => `user ${role} ${redisUserRules({ role, controllers: "all" })} ${hashOf(role)}`),
+    ...userRoles.map(
+      (role) => `user ${role} ${redisUserRules({ role, controllers: "all" })} ${hashOf(role)}`,
+    ),
   ];
   const wanted = { "users.acl": lines.map((line) => `${line}\n`).join("") };
   await keepObject(options, {
@@ -218,7 +224,8 @@ async function keepUsers(options: RedisSecretsOptions, passwords: RedisSecrets["
     name: "valkey-users",
     read(values, isMade) {
       const text = values["users.acl"] ?? "";
-      const absent = isMade ? undefined : redisUsers.find((user) => !text.includes(hashOf(user)));
+      const needed = ["admin", ...parts] as const;
+      const absent = isMade ? undefined : needed.find((user) => !text.includes(hashOf(user)));
       if (absent !== undefined) {
         throw new Error(
           `its users.acl does not have the password of ${absent}, which is in the Secret ${absent}-redis`,

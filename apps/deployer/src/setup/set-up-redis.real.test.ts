@@ -182,7 +182,7 @@ async function openssl(args: readonly string[], ca: string, certificate: string)
   writeFileSync(file("verify.crt"), certificate);
   return (await run("openssl", [...args, "-CAfile", file("verify-ca.crt"), file("verify.crt")])).stdout;
 }
-const all = ["admin", "bridge", "deployer", "gateway"] as const;
+const all = ["admin", "bridge", "deployer", "gateway", "operator"] as const;
 
 it("with these users, what scripts have written is there after a restart", async () => {
   await setUpRedis(setup());
@@ -218,9 +218,10 @@ it("makes what Redis, bridge, deployer and gateway mount; Redis then has these u
     "default off",
     "deployer on",
     "gateway on",
+    "operator on",
   ]);
-  expect(new Set(await Promise.all(all.map(passwordOf))).size).toBe(4);
-  for (const user of ["bridge", "deployer", "gateway"]) {
+  expect(new Set(await Promise.all(all.map(passwordOf))).size).toBe(5);
+  for (const user of ["bridge", "deployer", "gateway", "operator"]) {
     const lines = ["PING", "SET canary 1", "CONFIG GET dir", "SCRIPT EXISTS a"];
     const [, ping, set, config, script] = (await ask(user, await passwordOf(user), ...lines))
       .slice((await ask(user, await passwordOf(user))).indexOf("+OK"))
@@ -231,7 +232,7 @@ it("makes what Redis, bridge, deployer and gateway mount; Redis then has these u
       expect.stringContaining("NOPERM"),
       expect.stringContaining("NOPERM"),
     ]);
-    expect(/NOPERM/.test(script ?? "")).toBe(user === "gateway");
+    expect(/NOPERM/.test(script ?? "")).toBe(user === "gateway" || user === "operator");
   }
 }, 120_000);
 
@@ -393,7 +394,12 @@ it("another host of Redis gets into the certificate", async () => {
   const functionsRedisUrl = `rediss://valkey.${namespace}:6379`;
   await setUpRedis(setup({ functionsRedisUrl }));
   const [ca, certificate] = [await textOf("redis-ca", "ca.crt"), await textOf("valkey-tls", "tls.crt")];
-  for (const name of ["valkey", `valkey.${namespace}`, `valkey.${namespace}.svc.cluster.local`]) {
+  for (const name of [
+    "valkey",
+    `valkey.${namespace}`,
+    `valkey.${namespace}.svc.cluster.local`,
+    "localhost",
+  ]) {
     expect(await openssl(["verify", "-verify_hostname", name], ca, certificate)).toMatch(/OK$/m);
   }
 });

@@ -3,7 +3,7 @@ import type { KubeClient } from "@drover/kube";
 import { connectRedis, disconnectRedis, redisUserAdmin, reloadCertificate } from "@drover/queue";
 import { sleepUnlessAborted } from "@drover/timers";
 import { SetupError } from "./kept-object.ts";
-import { keepRedisSecrets, parts, type RedisSecrets } from "./redis-secrets.ts";
+import { keepRedisSecrets, type RedisSecrets, userRoles } from "./redis-secrets.ts";
 
 export interface RedisSetupOptions {
   readonly client: KubeClient;
@@ -80,7 +80,7 @@ export function hostsOf(url: string): readonly string[] {
   return service === undefined ? [host] : [host, service, `${host}.svc`, `${host}.svc.cluster.local`];
 }
 
-/** Gives the parts their passwords and this version's permissions, and makes the server read its certificate. */
+/** Gives the users their passwords and this version's permissions, and makes the server read its certificate. */
 async function applySecrets(
   {
     redisUrl,
@@ -96,7 +96,7 @@ async function applySecrets(
   const redis = await connectRedis({ ...login, ...how });
   try {
     const users = redisUserAdmin(redis);
-    for (const role of parts) {
+    for (const role of userRoles) {
       await users.grant(role, { role, controllers: "all" }, [secrets.passwords[role]]);
     }
     await reloadCertificate(redis, secrets.certificate);
