@@ -7,8 +7,14 @@ import { parseRedisUrl, type RedisConnection, UnfitRedisError } from "@drover/qu
 /** How long a command waits for a Redis that does not answer. */
 const connectTimeout = 5_000;
 
-export const redisOption = (): Option =>
-  new Option("--redis <url>", "the Redis that Drover uses; default: DROVER_REDIS_URL").argParser(redisUrl);
+/** @param withoutIt what a command does that needs no Redis. */
+export const redisOption = (withoutIt?: string): Option => {
+  const description = "the Redis that Drover uses; default: DROVER_REDIS_URL";
+  return new Option(
+    "--redis <url>",
+    withoutIt === undefined ? description : `${description}; without both: ${withoutIt}`,
+  ).argParser(redisUrl);
+};
 
 /** @throws CommandError if it is not a Redis URL. The message does not contain the URL, which may have a password. */
 export function redisUrl(text: string): string {

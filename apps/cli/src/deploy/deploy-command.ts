@@ -21,7 +21,7 @@ export const deployCommand = (): Command =>
   withClusterOptions(new Command("deploy"))
     .summary("apply a function's CRD and ReconcileFunction, and wait until it is rolled out")
     .description(
-      "Apply a function's CRD and ReconcileFunction, and wait until a Pod of it has been Ready and Pods of older versions\n" +
+      "Apply a function's CRD and ReconcileFunction, and wait until a Pod of it has been Ready and Pods of older versions " +
         "are gone. First checks that you hold all permissions that the function asks for.",
     )
     .option("--dir <folder>", "folder of manifests, as drover generate writes them", "deploy")

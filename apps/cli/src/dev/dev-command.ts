@@ -18,15 +18,15 @@ export const devCommand = (): Command =>
   new Command("dev")
     .summary("run a function on this machine while you write it")
     .description(
-      "Run the function of this folder on an API server and a Redis of its own, until Ctrl-C. The function is started\n" +
-        "again when a file of the folder changes, with its CRD and its settings as the code has them then, and runs for all\n" +
-        "objects. The objects of example*.yaml and examples/ are applied, and again when such a file changes. Each run is a\n" +
+      "Run the function of this folder on an API server and a Redis of its own, until Ctrl-C. The function is started " +
+        "again when a file of the folder changes, with its CRD and its settings as the code has them then, and runs for all " +
+        "objects. The objects of example*.yaml and examples/ are applied, and again when such a file changes. Each run is a " +
         "line: what ended how, why it ran, what it wrote in the cluster, and when it runs next.\n\n" +
-        "All servers listen on 127.0.0.1 only. They begin empty, and nothing of them is kept. Requests need no permission on\n" +
+        "All servers listen on 127.0.0.1 only. They begin empty, and nothing of them is kept. Requests need no permission on " +
         "this API server: drover test checks those.\n\n" +
-        "With --kubeconfig it runs for objects of that cluster, with the rights of the kubeconfig, and with a bridge and a\n" +
-        "Redis on this machine. These objects get the label drover.dev/dev, and the deployed function leaves them alone until\n" +
-        "the end. Neither the kind nor a ReconcileFunction is applied. Fields of the kind that the cluster's CRD lacks are\n" +
+        "With --kubeconfig it runs for objects of that cluster, with the rights of the kubeconfig, and with a bridge and a " +
+        "Redis on this machine. These objects get the label drover.dev/dev, and the deployed function leaves them alone until " +
+        "the end. Neither the kind nor a ReconcileFunction is applied. Fields of the kind that the cluster's CRD lacks are " +
         "printed.",
     )
     .option(

@@ -21,10 +21,10 @@ export const doctorCommand = (): Command =>
   withClusterOptions(new Command("doctor"))
     .summary("check the installation: each finding with the next step")
     .description(
-      "Check the API server, the parts of Drover, Redis, the functions, and objects with finalizers that nothing removes.\n" +
+      "Check the API server, the parts of Drover, Redis, the functions, and objects with finalizers that nothing removes. " +
         "Prints each finding with the next step. The exit code is 1 if there is a problem.",
     )
-    .addOption(redisOption())
+    .addOption(redisOption("Redis is not checked"))
     .addOption(droverNamespace())
     .addOption(outputOption("text"))
     .allowExcessArguments(false)

@@ -19,8 +19,8 @@ export const faultsCommand = (): Command =>
   new Command("faults")
     .summary("run a command against a cluster with injected faults")
     .description(
-      "Start a proxy in front of a cluster's API server that injects the faults of a plan or a seed. COMMAND gets its\n" +
-        "kubeconfig by KUBECONFIG (and DROVER_KUBECONFIG); without COMMAND the proxy runs until Ctrl-C. Every call and its\n" +
+      "Start a proxy in front of a cluster's API server that injects the faults of a plan or a seed. COMMAND gets its " +
+        "kubeconfig by KUBECONFIG (and DROVER_KUBECONFIG); without COMMAND the proxy runs until Ctrl-C. Every call and its " +
         "outcome are logged. Exits with COMMAND's code, or with 1 if a rule of the plan matched nothing.",
     )
     .argument("[command...]", "after --: the command to run; if a fault kills it, it is started again")
@@ -43,9 +43,7 @@ export const faultsCommand = (): Command =>
     .addOption(kubeconfigOption())
     .addOption(contextOption())
     .addOption(
-      new Option("--port <number>", "port on 127.0.0.1; default: a free one")
-        .argParser(wholeNumber)
-        .default(0, "a free one"),
+      new Option("--port <number>", "port on 127.0.0.1").argParser(wholeNumber).default(0, "a free one"),
     )
     .addOption(
       new Option("--view <name=kubeconfig>", "another server, for the fault `stale`; may be given again")

@@ -13,7 +13,7 @@ export const generateCommand = (): Command =>
   new Command("generate")
     .summary("write CRD, ReconcileFunction and Dockerfile from a function's code")
     .description(
-      "Write deploy/crd.yaml, deploy/function.yaml and Dockerfile from a function's code: its kind's schema, its\n" +
+      "Write deploy/crd.yaml, deploy/function.yaml and Dockerfile from a function's code: its kind's schema, its " +
         "settings, and the least permissions that it needs. Run it in the function's folder.",
     )
     .addArgument(

@@ -19,8 +19,8 @@ export const migrateCommand = (): Command =>
   new Command("migrate")
     .summary("show which versions of Drover are in use, and finish an update")
     .description(
-      "Show the versions of Drover's data, of its parts, and of the scripts that functions need in this Redis. With --finish,\n" +
-        "remove the scripts of versions before the present one, which functions need after a downgrade and a restart of Redis.\n" +
+      "Show the versions of Drover's data, of its parts, and of the scripts that functions need in this Redis. With --finish, " +
+        "remove the scripts of versions before the present one, which functions need after a downgrade and a restart of Redis. " +
         "It refuses while anything of another version is in use. The URL's user must be the bridge's or the deployer's.",
     )
     .addOption(kubeconfigOption())

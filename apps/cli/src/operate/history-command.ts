@@ -15,8 +15,8 @@ export const historyCommand = (): Command =>
   withClusterOptions(new Command("history"))
     .summary("how the last runs of an object ended")
     .description(
-      "The last ten runs of an object, newest first: when they ended, how long they took, their verdict, what woke them,\n" +
-        `the error, the trace. It is kept for a minute after the object is gone.\n${operatorNeeds}`,
+      "The last ten runs of an object, newest first: when they ended, how long they took, their verdict, what woke them, " +
+        `the error, the trace. It is kept for a minute after the object is gone.\n\n${operatorNeeds}`,
     )
     .argument("<kind>", "such as bucket/NAME or bucket; or a function, such as web/buckets")
     .argument("[name]", "NAME, or NAMESPACE/NAME")

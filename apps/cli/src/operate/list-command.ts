@@ -21,8 +21,8 @@ export const listCommand = (): Command =>
   withClusterOptions(new Command("list"))
     .summary("the objects of functions that run, are due, wait, are paused, are parked, fail")
     .description(
-      "The objects that a function's queue holds: those that run, are due, wait, are paused, are parked or fail.\n" +
-        "An object that is done, and waits for nothing, is not listed: use drover why for it.\n" +
+      "The objects that a function's queue holds: those that run, are due, wait, are paused, are parked or fail. " +
+        "An object that is done, and waits for nothing, is not listed: use drover why for it.\n\n" +
         operatorNeeds,
     )
     .argument("[function]", "name, namespace/name, or its kind; default: all of the namespace")

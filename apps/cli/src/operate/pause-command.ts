@@ -9,9 +9,10 @@ export const pauseCommand = (): Command =>
     name: "pause",
     summary: "start no more runs of objects; what is due stays due",
     description:
-      "Start no more runs of an object, of a function's objects in a namespace, or of all its objects. What is due stays due,\n" +
-      "and a deletion waits, too. The pause is in Redis, and lost with its data: one that is to last is the annotation\n" +
+      "Start no more runs of an object, of a function's objects in a namespace, or of all its objects. What is due stays due, " +
+      "and a deletion waits, too. The pause is in Redis, and lost with its data: one that is to last is the annotation " +
       'drover.dev/paused: "true" of the object, or spec.paused of the ReconcileFunction.',
+    objects: "all objects",
     act: pause,
   });
 
@@ -20,6 +21,7 @@ export const resumeCommand = (): Command =>
     name: "resume",
     summary: "start runs again of objects that were paused",
     description: "Start runs again of what drover pause has paused. What became due meanwhile runs.",
+    objects: "all objects",
     act: resume,
   });
 

@@ -8,8 +8,9 @@ export const retryCommand = (): Command =>
     name: "retry",
     summary: "run objects now that failed, are parked, or wait",
     description:
-      "Run an object now, whatever it waits for; with --in or --all: the objects that are parked or failed. An object that is\n" +
+      "Run an object now, whatever it waits for; with --in or --all: the objects that are parked or failed. An object that is " +
       "paused runs once it is resumed, and one with a throttled account once that time is over.",
+    objects: "all parked and failed objects",
     act,
   });
 

@@ -18,18 +18,20 @@ export interface TargetCommand {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
+  /** The objects that `--in` and `--all` select. */
+  readonly objects: string;
   /** Returns the message for the terminal. */
   readonly act: (queue: WorkQueue, target: OperatorTarget) => Promise<string>;
 }
 
-export const targetCommand = ({ name, summary, description, act }: TargetCommand): Command =>
+export const targetCommand = ({ name, summary, description, objects, act }: TargetCommand): Command =>
   withClusterOptions(new Command(name))
     .summary(summary)
-    .description(`${description}\n${operatorNeeds}`)
+    .description(`${description}\n\n${operatorNeeds}`)
     .argument("<kind>", "such as bucket/NAME or bucket; or a function, such as web/buckets")
     .argument("[name]", "NAME, or NAMESPACE/NAME")
-    .option("--in <namespace>", "all objects of the function in this namespace")
-    .option("--all", "all objects of the function")
+    .option("--in <namespace>", `${objects} of the function in this namespace`)
+    .option("--all", `${objects} of the function`)
     .addOption(redisOption())
     .allowExcessArguments(false)
     .action(async (first: string, second: string | undefined, given: unknown) => {

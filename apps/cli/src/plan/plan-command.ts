@@ -26,9 +26,9 @@ export const planCommand = (): Command =>
   withClusterOptions(new Command("plan"))
     .summary("show what a function would do to objects, without doing it")
     .description(
-      "Show what the next run of a function would do to an object, without doing it. The function's code runs here, with\n" +
-        "your permissions, or in a Pod without any; the API server tries every write without storing it. Run it in the\n" +
-        "function's folder.\n" +
+      "Show what the next run of a function would do to an object, without doing it. The function's code runs here, with " +
+        "your permissions, or in a Pod without any; the API server tries every write without storing it. Run it in the " +
+        "function's folder.\n\n" +
         "Exit code: 0 if nothing would change, 2 if something would, 1 if a run would fail, and for errors.",
     )
     .argument("[kind]", "such as website, or website/NAME")

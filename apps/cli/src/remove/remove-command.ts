@@ -13,8 +13,8 @@ export const removeCommand = (): Command =>
   removalOptions(withClusterOptions(new Command("remove")))
     .summary("remove a function, and leave no object with a finalizer that nothing removes")
     .description(
-      "Remove a function: its ReconcileFunction, and all that Drover made for it. If objects have its finalizer, which only\n" +
-        "the function removes, choose what becomes of them. The CRD and the objects stay otherwise. The command may be\n" +
+      "Remove a function: its ReconcileFunction, and all that Drover made for it. If objects have its finalizer, which only " +
+        "the function removes, choose what becomes of them. The CRD and the objects stay otherwise. The command may be " +
         "interrupted and repeated.",
     )
     .argument("<function>", "NAME, or NAMESPACE/NAME")

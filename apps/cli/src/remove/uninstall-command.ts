@@ -10,8 +10,8 @@ export const uninstallCommand = (): Command =>
   removalOptions(new Command("uninstall").addOption(kubeconfigOption()).addOption(contextOption()))
     .summary("remove the functions of all namespaces, so that Drover can be uninstalled")
     .description(
-      "Remove the functions of all namespaces, as drover remove does, so that helm uninstall leaves nothing that holds an\n" +
-        "object or a namespace. Without --finalize or --release it lists them, and changes nothing. The command may be\n" +
+      "Remove the functions of all namespaces, as drover remove does, so that helm uninstall leaves nothing that holds an " +
+        "object or a namespace. Without --finalize or --release it lists them, and changes nothing. The command may be " +
         "interrupted and repeated.",
     )
     .allowExcessArguments(false)

@@ -26,7 +26,7 @@ export const statusCommand = (): Command =>
     )
     .argument("[name]", "only this function")
     .option("-A, --all-namespaces", "the functions of all namespaces")
-    .addOption(redisOption())
+    .addOption(redisOption("the counts that the deployer wrote last"))
     .addOption(droverNamespace())
     .addOption(outputOption("table"))
     .allowExcessArguments(false)

@@ -14,15 +14,15 @@ export const testCommand = (): Command =>
   new Command("test")
     .summary("run a function's scenarios, with --faults also with injected faults")
     .description(
-      "Run the scenarios of *.faults.ts and *.faults.yaml, on an API server and a queue in this process. With --faults,\n" +
-        "plans are derived from each scenario and run, too: crashes before and after every write, answers lost after the\n" +
-        "commit, refusals, stale views, missed steps, objects deleted by others, foreign objects in the way. A correct\n" +
+      "Run the scenarios of *.faults.ts and *.faults.yaml, on an API server and a queue in this process. With --faults, " +
+        "plans are derived from each scenario and run, too: crashes before and after every write, answers lost after the " +
+        "commit, refusals, stale views, missed steps, objects deleted by others, foreign objects in the way. A correct " +
         "function reaches the same final state each time. The exit code is 0 if all runs did.\n\n" +
         "Scenarios in YAML are for a function that is called over HTTP: give --run or --url.",
     )
     .argument(
       "[files...]",
-      "modules with scenarios as default export, and scenarios in YAML; default: every *.faults.ts and *.faults.yaml below\n" +
+      "modules with scenarios as default export, and scenarios in YAML; default: every *.faults.ts and *.faults.yaml below " +
         "this folder",
     )
     .option("--faults", "also run them with injected faults")

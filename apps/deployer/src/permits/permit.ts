@@ -65,5 +65,6 @@ function rejectUnknownAuthor(metadata: ObjectMetadata): Author {
 
 /** The user that runs the command becomes the author. */
 const askAgain = ({ namespace, name }: ObjectMetadata): string =>
-  "Let a user that has all that the function asks for run: " +
+  "Let a user that has all that the function asks for run (before Kubernetes 1.36, see docs/deploying-functions.md, " +
+  "Permissions of the author): " +
   `kubectl annotate -n ${namespace} --overwrite reconcilefunction ${name} ${requestAnnotation}=$(date +%s)`;
