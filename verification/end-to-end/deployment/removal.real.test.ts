@@ -96,7 +96,6 @@ it("drover doctor finds nothing wrong with an installation, and names what a use
     expect.stringMatching(/^unknown admission policies: .* cannot get resource /),
     expect.stringMatching(/^unknown parts: You may not read Leases /),
     expect.stringMatching(/^unknown Secret drover\/valkey-tls: .* cannot get resource "secrets"/),
-    expect.stringMatching(/^unknown ConfigMap drover\/redis-ca: .* cannot get resource "configmaps"/),
     expect.stringMatching(/^unknown finalizers: .* cannot list resource "customresourcedefinitions"/),
   ]);
 }, 300_000);

@@ -241,7 +241,7 @@ it("gives the running Redis the same users as the file that it starts with", asy
   const list = async () => (await ask("admin", await passwordOf("admin"), "ACL LIST")).match(/^user .*$/gm);
   const ofFile = await list();
   await setUpRedis(setup());
-  expect(ofFile).toHaveLength(5);
+  expect(ofFile).toHaveLength(6);
   expect(await list()).toEqual(ofFile);
 });
 
