@@ -17,6 +17,8 @@ export interface Story {
   done(): Promise<void>;
 }
 
+/** The first line of a process that runs keys. */
+const takesKeys = "Taking keys";
 /** Lines of the runtime about its process, which the command reports in other words. */
 const ofProcess = /^(Serving \/healthz|Taking keys$|Stopping: |Stopped$)/;
 /** The lines with which the runtime reports a failed run before the one that all runs have. */
@@ -84,6 +86,11 @@ export function openStory(
     log(line) {
       const { msg, key, level } = line;
       const time = clock();
+      if (msg === takesKeys) {
+        // The process before it may have been killed in a run.
+        written.clear();
+        failures.clear();
+      }
       if (key !== undefined && line.verdict !== undefined && ofRun.test(msg)) {
         if (!didNothing.includes(line.verdict) || !isHeld(key)) inOrder(ran(line, time));
       } else if (key !== undefined && line.wrote !== undefined) {
