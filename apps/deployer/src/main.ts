@@ -87,7 +87,6 @@ await runFunction(
       const { all: absentParts, done } = watchParts({ ...leases, parts: ["bridge", "gateway"], onChange });
       addEndpoint("/scaling/", scalingEndpoint(scaler));
       readiness("scaler", () => (scaler.synced() ? undefined : "ReconcileFunctions are not listed yet"));
-      const { rotateEvery } = settings;
       const parts = redisParts(tenants, log);
       const reviewed = { client, functionUsers: parts.functionUsers, every: settings.reviewEvery, wake, log };
       const reviewing = permits && reviewPermits({ ...permits, ...reviewed, signal: stopping });
@@ -99,12 +98,14 @@ await runFunction(
           queues,
           ownQueue,
           permits,
-          rotateEvery,
+          rotateEvery: settings.rotateEvery,
           absentParts,
           installation,
           ...parts,
           environment: deployEnvironmentOf(settings),
         }),
+        // Otherwise its Service would lead KEDA nowhere, which takes some of these errors for zero.
+        answersWithoutRedis: true,
         close: async () => {
           await Promise.all([scaler.done, epoch, reviewing, registered, swept, renewed, done]);
           await queues.close();

@@ -175,6 +175,8 @@ it("while Redis is away, the number of Pods stays as it is", async () => {
   await world.redis.kill();
   // Far longer than the cooldown of a second. Each answer waits for Redis, and is reused for a second.
   await eventually(() => expect(answers()).toBeGreaterThan(8));
+  // A kubelet asks this: a Service leads to no Pod that is not ready.
+  expect((await fetch(`${world.deployer.url}/readyz`)).status).toBe(200);
   expect(await conditions(scaledObject)).toMatchObject({
     Ready: "True ScaledObjectReady",
     Active: "True ScalerActive",

@@ -40,9 +40,9 @@ export async function runDroverAgain(
   words: readonly string[],
   { cwd, env = {} }: SpawnOptions = {},
 ): Promise<CommandResult> {
+  if (Object.keys(env).some((name) => name.startsWith("NODE_"))) throw new Error("Use spawnDrover.");
   const child =
     idle.pop() ?? fork(repositoryPath("apps/cli/src/testing/command-process.ts"), { execArgv: [] });
-  if (Object.keys(env).some((name) => name.startsWith("NODE_"))) throw new Error("Use spawnDrover.");
   const all = Object.entries({ ...plainEnvironment(), ...env });
   const known = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
   const ended = new AbortController();

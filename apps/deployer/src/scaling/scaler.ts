@@ -209,7 +209,9 @@ async function figuresFor(
   } catch (error) {
     const settings = scalingSettings(one.spec);
     if (settings.by !== "KEDA") throw error;
-    log.warn({ err: error, function: one.key }, "The number of Pods stays: the queues cannot be read");
+    // The Redis of a tenant is logged once for the tenant.
+    if (!(error instanceof TenantRedisError))
+      log.warn({ err: error, function: one.key }, "The number of Pods stays: the queues cannot be read");
     return { wanted: setByKeda(settings), held: true };
   }
 }

@@ -124,7 +124,7 @@ function keepServerCertificate(
       const certificate = readCertificate(pem);
       const isGood =
         !isDueForRenewal(certificate, now) &&
-        coversHosts(certificate, hosts) &&
+        coversHosts(certificate, names) &&
         authorities.some((one) => isSignedBy(certificate, one));
       return isGood ? undefined : make();
     },

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { folderOfFile } from "../../../../packages/testing/src/folder.fixture.ts";
+import { createServerCertificate } from "./certificates.ts";
 import { keepRedisSetUp, type RedisSetupOptions, setUpRedis } from "./set-up-redis.ts";
 
 // A real API server with the deployer's own permissions, and a real Redis with TLS. What is there is read with kubectl
@@ -387,6 +388,21 @@ it("the authority gets a new certificate with its key: clients with either one t
   const at = ["verify", "-attime", String(Math.floor(later(2_501).getTime() / 1_000))];
   const certificate = await textOf("valkey-tls", "tls.crt");
   for (const trusted of [ca, next]) expect(await openssl(at, trusted, certificate)).toMatch(/OK$/m);
+});
+
+it("a certificate without localhost, as older deployers made it, is made again", async () => {
+  await setUpRedis(setup());
+  const [certificate, key] = [
+    await textOf("redis-authority", "tls.crt"),
+    await textOf("redis-authority", "tls.key"),
+  ];
+  const older = await createServerCertificate({ certificate, key }, ["127.0.0.1"], new Date());
+  const stringData = { "tls.crt": older.certificate, "tls.key": older.key };
+  await kubectl("patch", "secret", "valkey-tls", "-p", JSON.stringify({ stringData }));
+  expect(await textOf("valkey-tls", "tls.crt")).toBe(older.certificate);
+  await setUpRedis(setup());
+  const [ca, now] = [await textOf("redis-ca", "ca.crt"), await textOf("valkey-tls", "tls.crt")];
+  expect(await openssl(["verify", "-verify_hostname", "localhost"], ca, now)).toMatch(/OK$/m);
 });
 
 it("another host of Redis gets into the certificate", async () => {

@@ -26,4 +26,6 @@ export interface OpenedController<R extends Resource> {
   readonly controller: Controller<R>;
   /** Releases the resources of the controller. */
   close?(): void | Promise<void>;
+  /** True if the process answers requests also while Redis is away: `/readyz` then reports it, and stays 200. */
+  readonly answersWithoutRedis?: boolean;
 }

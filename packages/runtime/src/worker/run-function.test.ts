@@ -36,12 +36,18 @@ interface Served {
   readonly settings?: Readonly<Record<string, string>>;
   readonly identity?: FunctionIdentity;
   readonly closed?: () => void;
+  readonly answersWithoutRedis?: boolean;
 }
 
 /** Serves a controller as a part of a process. Returns another connection of its queue. */
 function serve(
   definition: Partial<ControllerDefinition<typeof Widget>>,
-  { settings = {}, identity = { namespace: "web", name: "w", uid: `f-${++serial}` }, closed }: Served = {},
+  {
+    settings = {},
+    identity = { namespace: "web", name: "w", uid: `f-${++serial}` },
+    closed,
+    answersWithoutRedis = false,
+  }: Served = {},
 ): { readonly queue: WorkQueue; readonly served: readonly WorkQueue[]; readonly identity: FunctionIdentity } {
   checks = new Map();
   const controller = defineController({
@@ -50,7 +56,7 @@ function serve(
     ...definition,
   });
   const served = serveController(
-    { controller, ...(closed && { close: closed }) },
+    { controller, answersWithoutRedis, ...(closed && { close: closed }) },
     {
       redis,
       client,
@@ -289,4 +295,17 @@ it("an announcement of a run is an Event for its object, and its count is writte
   await close();
   const series = expect.objectContaining({ count: 2 }) as unknown;
   expect(await events()).toContainEqual(expect.objectContaining({ ...greeted, series }));
+});
+
+it("a Redis that is away makes a process unready, unless it answers requests without Redis", async () => {
+  const checkOf = (options: Served) => {
+    const { identity } = serve({}, options);
+    return checks.get(`redis ${queueOf(identity)}`) ?? expect.fail("There is no check.");
+  };
+  const [check, noting] = [checkOf({}), checkOf({ answersWithoutRedis: true })];
+  expect([await check(), await noting()]).toEqual([undefined, undefined]);
+  await server.kill();
+  await expect(check).rejects.toThrow("Redis did not answer within 1000 ms");
+  expect(await noting()).toEqual({ note: "Redis did not answer within 1000 ms." });
+  await server.restart();
 });

@@ -1,11 +1,13 @@
 import {
   hasNamesInCode,
   type FunctionIdentity,
+  messageOf,
   namesQueueOf,
   queueOf,
   type Resource,
 } from "@drover/controller";
 import { openMappedKeys, type WorkQueue } from "@drover/queue";
+import type { ReadinessCheck } from "../http/process-server.ts";
 import { type FunctionSettings, queueTimes } from "../process/function-settings.ts";
 import { resolveIdentity } from "./resolve-identity.ts";
 import { mapOnce } from "../run/map-once.ts";
@@ -103,7 +105,7 @@ export function serveController<R extends Resource>(
   const serve = (worker: Worker): Worker => {
     const { controller: name } = worker.queue;
     closing(`queue ${name}`, () => worker.queue.close());
-    readiness(`redis ${name}`, async () => (await worker.queue.ping(pingTimeout), undefined));
+    readiness(`redis ${name}`, redisCheck(worker.queue, parts));
     return worker;
   };
   const main = serve(
@@ -127,3 +129,16 @@ export function serveController<R extends Resource>(
   log.info({ controller: controller.name, queue }, "Taking keys");
   return workers.map((worker) => worker.queue);
 }
+
+/** Reports a Redis that does not answer; the process is then not ready, unless it answers requests without Redis. */
+const redisCheck =
+  (queue: WorkQueue, { answersWithoutRedis }: { readonly answersWithoutRedis?: boolean }): ReadinessCheck =>
+  async () => {
+    try {
+      await queue.ping(pingTimeout);
+      return undefined;
+    } catch (error) {
+      if (answersWithoutRedis !== true) throw error;
+      return { note: messageOf(error) };
+    }
+  };

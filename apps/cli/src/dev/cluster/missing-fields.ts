@@ -54,7 +54,10 @@ function missingBelow(wanted: Schema, there: Schema, path: string): readonly str
     ...names.flatMap(([name, one]) =>
       below(one, there.properties?.[name], path === "" ? name : `${path}.${name}`),
     ),
-    ...below(wanted.items, there.items, `${path}[]`),
-    ...below(wanted.additionalProperties, there.additionalProperties, `${path}.*`),
+    // An array or a map in place of something else is refused, not dropped.
+    ...(there.items === undefined ? [] : below(wanted.items, there.items, `${path}[]`)),
+    ...(there.additionalProperties === undefined
+      ? []
+      : below(wanted.additionalProperties, there.additionalProperties, `${path}.*`)),
   ];
 }
