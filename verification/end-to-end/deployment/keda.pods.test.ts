@@ -186,6 +186,9 @@ it("while Redis is away, the number of Pods stays as it is", async () => {
   // Each write of a number would be a new generation.
   expect((await deployed()).metadata.generation).toBe(before.metadata.generation);
   await world.redis.restart();
+  await eventually(async () =>
+    expect(await conditions(scaledObject)).toMatchObject({ Active: "True ScalerActive" }),
+  );
 }, 240_000);
 
 it("a token is withdrawn by deleting its Secret: the deployer makes another, and KEDA reads it", async () => {

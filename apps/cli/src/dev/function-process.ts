@@ -17,7 +17,7 @@ import { workCalled } from "./called-worker.ts";
 import type { ClusterSession } from "./cluster/cluster-session.ts";
 import type { DevServers } from "./dev-servers.ts";
 import type { FunctionFolder } from "./function-folder.ts";
-import { logTo, parseLogLine } from "./log-line.ts";
+import { logTo, parseLogLine, takesKeys } from "./log-line.ts";
 import type { Story } from "./story.ts";
 
 /** The function that a process runs for, as its ReconcileFunction is in the API server. */
@@ -91,7 +91,7 @@ async function startPulling(
     const line = parseLogLine(text);
     if (line === undefined) options.story.output(text);
     else options.story.log(line);
-    if (line?.msg === "Taking keys") ready.resolve(undefined);
+    if (line?.msg === takesKeys) ready.resolve(undefined);
   });
   const stop = (): void => void child.stop();
   if (signal.aborted) stop();

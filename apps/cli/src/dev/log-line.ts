@@ -19,6 +19,9 @@ const lineSchema = z.looseObject({
 });
 export type LogLine = z.output<typeof lineSchema>;
 
+/** The message of a process once it runs keys. */
+export const takesKeys = "Taking keys";
+
 /** Undefined for a line of any other form. */
 export function parseLogLine(text: string): LogLine | undefined {
   if (!text.startsWith("{")) return undefined;

@@ -1,6 +1,6 @@
 import { oneLine } from "@drover/controller";
 import { shortDuration } from "../short-duration.ts";
-import type { LogLine } from "./log-line.ts";
+import { type LogLine, takesKeys } from "./log-line.ts";
 
 /** When a key runs next, as words. */
 export type NextRun = (key: string) => Promise<string>;
@@ -17,10 +17,8 @@ export interface Story {
   done(): Promise<void>;
 }
 
-/** The first line of a process that runs keys. */
-const takesKeys = "Taking keys";
 /** Lines of the runtime about its process, which the command reports in other words. */
-const ofProcess = /^(Serving \/healthz|Taking keys$|Stopping: |Stopped$)/;
+const ofProcess = /^(Serving \/healthz|Stopping: |Stopped$)/;
 /** The lines with which the runtime reports a failed run before the one that all runs have. */
 const ofFailure = /^(The run did not complete|The run failed)$/;
 /** The lines with which the runtime ends a run: of a function that takes keys itself, and of one that is called. */
@@ -90,8 +88,7 @@ export function openStory(
         // The process before it may have been killed in a run.
         written.clear();
         failures.clear();
-      }
-      if (key !== undefined && line.verdict !== undefined && ofRun.test(msg)) {
+      } else if (key !== undefined && line.verdict !== undefined && ofRun.test(msg)) {
         if (!didNothing.includes(line.verdict) || !isHeld(key)) inOrder(ran(line, time));
       } else if (key !== undefined && line.wrote !== undefined) {
         written.set(key, (written.get(key) ?? new Set()).add(line.wrote));

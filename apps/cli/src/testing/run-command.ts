@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { expect } from "vitest";
 import { z } from "zod";
 import { repositoryPath } from "../package/repository-path.ts";
-import type { Command } from "./command-process.ts";
 import { plainEnvironment } from "./config.ts";
 
 /** The result of a command. */
@@ -22,12 +21,15 @@ interface SpawnOptions {
 export const spawnDrover = (words: readonly string[], where: SpawnOptions = {}): Promise<CommandResult> =>
   run(process.execPath, [repositoryPath("apps/cli/src/main.ts"), ...words], where);
 
-const answerSchema = z.object({
+const resultSchema = z.object({
   code: z.number(),
   stdout: z.string(),
   stderr: z.string(),
+  /** True if the command has ended its process. */
   isLast: z.boolean(),
 });
+/** The result of a command, from `command-process.ts`. */
+export type ProcessResult = z.output<typeof resultSchema>;
 /** Processes that have run commands and run none now. They end with this one. */
 const idle: ChildProcess[] = [];
 
@@ -38,19 +40,17 @@ const idle: ChildProcess[] = [];
  */
 export async function runDroverAgain(
   words: readonly string[],
-  { cwd, env = {} }: SpawnOptions = {},
+  { env = {} }: Pick<SpawnOptions, "env"> = {},
 ): Promise<CommandResult> {
   if (Object.keys(env).some((name) => name.startsWith("NODE_"))) throw new Error("Use spawnDrover.");
   const child =
     idle.pop() ?? fork(repositoryPath("apps/cli/src/testing/command-process.ts"), { execArgv: [] });
-  const all = Object.entries({ ...plainEnvironment(), ...env });
-  const known = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
   const ended = new AbortController();
   const end = (): void => ended.abort(new Error("The process ended without a result."));
   child.once("exit", end);
   const answered: Promise<readonly unknown[]> = once(child, "message", { signal: ended.signal });
-  child.send({ words: [...words], cwd, env: Object.fromEntries(known) } satisfies Command);
-  const { isLast, ...result } = answerSchema.parse((await answered)[0]);
+  child.send({ words, env: { ...plainEnvironment(), ...env } });
+  const { isLast, ...result } = resultSchema.parse((await answered)[0]);
   child.off("exit", end);
   if (!isLast) idle.push(child);
   return result;

@@ -55,13 +55,7 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     const { plans, needed } = wish;
     const wanted = new Map(plans.map((plan) => [plan.stream, plan]));
     const here = await bridges.heartbeat();
-    // All streams of a kind go to one bridge: it reports in the status how the kind is followed, and runs its
-    // campaigns.
-    const kindOf = (stream: string): string => {
-      const plan = wanted.get(stream);
-      return plan === undefined ? stream : resourceNameOf(plan.ref);
-    };
-    const mine = new Set(placeStreams([...wanted.keys()], here, bridge, kindOf));
+    const mine = new Set(placeStreams([...wanted.keys()], here, bridge, kindOf(wanted)));
     for (const [id, { held, stream }] of kept) {
       const plan = wanted.get(id);
       const isRight = plan !== undefined && isSame(plan, stream.plan) && mine.has(id) && !held.lost.aborted;
@@ -97,9 +91,12 @@ export function keepStreams(options: KeeperOptions): StreamKeeper {
     },
     async stop() {
       stopping.abort();
-      const inOrder = turning.then(() => holder.releaseAll()).then(() => bridges.leave());
+      const inOrder = turning
+        .then(() => Promise.all([...kept.keys()].map((id) => holder.release(id, false))))
+        .then(() => bridges.leave());
       await waitAtMost(releaseTimeout, inOrder);
-      holder.stopAll();
+      // A turn that waits for Redis for ever releases none: a stream that goes on keeps the process alive.
+      for (const { stream } of kept.values()) void stream.stop();
     },
   };
 }
@@ -110,6 +107,17 @@ interface WantedStreams {
   readonly needed: ReadonlySet<string> | undefined;
 }
 
+/**
+ * All streams of a kind go to one bridge: it reports in the status how the kind is followed, and runs its campaigns.
+ * @returns the kind of a stream; a stream that is not wanted is by itself.
+ */
+const kindOf =
+  (wanted: ReadonlyMap<string, StreamPlan>) =>
+  (stream: string): string => {
+    const plan = wanted.get(stream);
+    return plan === undefined ? stream : resourceNameOf(plan.ref);
+  };
+
 /** The streams that this bridge holds, and the operations that take and release them. */
 function streamHolder({ store, follow, log }: KeeperOptions) {
   const kept = new Map<string, { readonly held: HeldStream; readonly stream: FollowedStream }>();
@@ -119,28 +127,20 @@ function streamHolder({ store, follow, log }: KeeperOptions) {
     kept.set(plan.stream, { held: answer, stream: follow(plan, answer) });
     return undefined;
   };
-  /** @param forget if true, no function needs the stream any more: its data is deleted. */
-  const release = async (id: string, forget: boolean): Promise<void> => {
-    const each = kept.get(id);
-    if (each === undefined) return;
-    await each.stream.stop();
-    kept.delete(id);
-    if (each.held.lost.aborted) return;
-    // If Redis refuses, the turn continues: the lease ends by itself, and data that was not deleted is found again
-    // later.
-    await (forget ? each.held.forget() : each.held.release()).catch((error: unknown) => {
-      log.warn({ err: error, stream: id }, "Redis refused to release a stream; its lease ends by itself");
-    });
-  };
   return {
     kept,
-    release,
-    async releaseAll(): Promise<void> {
-      await Promise.all([...kept.keys()].map((id) => release(id, false)));
-    },
-    /** Follows none any more, also if a turn waits for Redis for ever: a stream that goes on keeps the process alive. */
-    stopAll(): void {
-      for (const { stream } of kept.values()) void stream.stop();
+    /** @param forget if true, no function needs the stream any more: its data is deleted. */
+    async release(id: string, forget: boolean): Promise<void> {
+      const each = kept.get(id);
+      if (each === undefined) return;
+      await each.stream.stop();
+      kept.delete(id);
+      if (each.held.lost.aborted) return;
+      // If Redis refuses, the turn continues: the lease ends by itself, and data that was not deleted is found again
+      // later.
+      await (forget ? each.held.forget() : each.held.release()).catch((error: unknown) => {
+        log.warn({ err: error, stream: id }, "Redis refused to release a stream; its lease ends by itself");
+      });
     },
     /** Deletes the data of streams that are no longer needed and that no bridge held when they became unneeded. */
     async forgetUnused(
