@@ -83,7 +83,14 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const proxy = serviceProxy({ endpoints: (port) => endpointsOf(port, pods.all()), log });
   const services = trackServices((ports) => proxy.serve(ports));
   const reflectors = [
-    runReflector({ ...common, ref: builtin.pod, onEvents: (events) => pods.take(events) }),
+    runReflector({
+      ...common,
+      ref: builtin.pod,
+      onEvents(events) {
+        pods.take(events);
+        proxy.update();
+      },
+    }),
     runReflector({ ...common, ref: builtin.service, onEvents: (events) => services.take(events) }),
   ];
   const end = async (): Promise<void> => {

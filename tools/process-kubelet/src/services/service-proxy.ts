@@ -2,10 +2,15 @@ import type { Log, Milliseconds } from "@drover/controller";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { Endpoint, ServicePort } from "./service.ts";
 
-/** Listens on the addresses of Services, and passes connections on: what kube-proxy is on a real node. */
+/**
+ * Listens on the addresses of Services, and passes connections on: what kube-proxy is on a real node. As there, a
+ * connection is refused while a Service has no endpoints: nothing listens then, so a client knows that it has sent nothing.
+ */
 export interface ServiceProxy {
   /** These ports, and no others, from now on. Connections that stand stay. */
   serve(ports: readonly ServicePort[]): void;
+  /** To be called when endpoints may have changed. */
+  update(): void;
   close(): Promise<void>;
 }
 
@@ -29,6 +34,7 @@ const nameOf = ({ host, port }: ServicePort): string => `${host}:${port}`;
 export function serviceProxy({ endpoints, log }: ServiceProxyOptions): ServiceProxy {
   const listeners = new Map<string, ServiceListener>();
   const sockets = new Set<Socket>();
+  let served: readonly ServicePort[] = [];
   let turn = 0;
   const take = (near: Socket, port: ServicePort): void => {
     const ready = endpoints(port);
@@ -52,17 +58,25 @@ export function serviceProxy({ endpoints, log }: ServiceProxyOptions): ServicePr
     listeners.delete(nameOf(port));
     return new Promise((resolve) => server.close(() => resolve()));
   };
+  const update = (): void => {
+    const wanted = new Map(
+      served.filter((port) => endpoints(port).length > 0).map((port) => [nameOf(port), port]),
+    );
+    for (const [name, listener] of listeners) if (!wanted.has(name)) void shut(listener);
+    for (const [name, port] of wanted) {
+      const there = listeners.get(name);
+      if (there === undefined) open(port);
+      else there.port = port;
+    }
+  };
   return {
+    update,
     serve(ports) {
-      const wanted = new Map(ports.map((port) => [nameOf(port), port]));
-      for (const [name, listener] of listeners) if (!wanted.has(name)) void shut(listener);
-      for (const [name, port] of wanted) {
-        const there = listeners.get(name);
-        if (there === undefined) open(port);
-        else there.port = port;
-      }
+      served = ports;
+      update();
     },
     async close() {
+      served = [];
       const closed = [...listeners.values()].map(shut);
       for (const socket of sockets) socket.destroy();
       await Promise.all(closed);

@@ -62,6 +62,7 @@ export function servicesContract(world: () => TestNode): void {
   });
 
   describe("a Service", () => {
+    const failureSchema = z.object({ cause: z.object({ code: z.string() }) });
     const serviceSchema = z.object({ clusterIP: z.string() });
     const served = (name: string, port: number) => ({
       labels: { app: "web" },
@@ -81,7 +82,7 @@ export function servicesContract(world: () => TestNode): void {
       ],
     });
 
-    it("leads to Ready pods in turn, and to none while no pod is Ready", async () => {
+    it("leads to Ready pods in turn, and refuses connections while no pod is Ready", async () => {
       const { client, folder } = world();
       const port = await freePort();
       const service = await client.create(builtin.service, {
@@ -93,15 +94,16 @@ export function servicesContract(world: () => TestNode): void {
       const ask = () =>
         fetch(`http://${clusterIP}:${port}/`).then(
           (reply) => reply.text(),
-          () => "none",
+          (error: unknown) => failureSchema.parse(error).cause.code,
         );
+      const refused = ["ECONNREFUSED"];
       const askMany = async () => [...new Set([await ask(), await ask(), await ask(), await ask()])].sort();
 
       // The same port for both: each has an address of its own.
       await world().create("web-a", served("web-a", port));
       await world().create("web-b", served("web-b", port));
       for (const name of ["web-a", "web-b"]) await world().logged(name, "listening");
-      expect(await askMany()).toEqual(["none"]);
+      expect(await askMany()).toEqual(refused);
       await writeFile(join(folder, "web-a-ready"), "");
       await expect.poll(askMany, { timeout: 10_000 }).toEqual(["web-a"]);
       await writeFile(join(folder, "web-b-ready"), "");
@@ -109,7 +111,7 @@ export function servicesContract(world: () => TestNode): void {
       await rm(join(folder, "web-a-ready"));
       await expect.poll(askMany, { timeout: 10_000 }).toEqual(["web-b"]);
       await client.delete(builtin.pod, key("web-b"));
-      await expect.poll(askMany, { timeout: 10_000 }).toEqual(["none"]);
+      await expect.poll(askMany, { timeout: 10_000 }).toEqual(refused);
     });
   });
 }
