@@ -1,3 +1,4 @@
+import { markdownTable } from "../harness/markdown-table.ts";
 import { type PeerField, peerFields, type Product, peers, products } from "./peers.ts";
 import { elsewhere, reasonsFor } from "./reasons.ts";
 import { type Row, sections } from "./rows.ts";
@@ -8,10 +9,6 @@ const titles: Readonly<Record<Product, string>> = {
   crossplane: "Crossplane",
   terraform: "Terraform",
 };
-
-const tableRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => "---"), ...rows].map(tableRow).join("\n");
 
 const isGap = (field: PeerField): boolean =>
   reasonsFor(field).some(({ reason }) => reason.startsWith("Not yet"));
@@ -74,10 +71,13 @@ const notation = `- \`[]\` follows a list. ACK's fields are those of its kind Bu
 export const bucketFieldsPage = (): string =>
   [
     introduction,
-    table(["schema", "fields", "in Drover", "with a reason", "of these, not yet"], products.map(summaryRow)),
+    markdownTable(
+      ["schema", "fields", "in Drover", "with a reason", "of these, not yet"],
+      products.map(summaryRow),
+    ),
     notation,
     ...sections.flatMap(({ title, rows }) => [
       `## ${title}`,
-      table(["Drover", ...products.map((product) => titles[product])], rows.map(cells)),
+      markdownTable(["Drover", ...products.map((product) => titles[product])], rows.map(cells)),
     ]),
   ].join("\n\n") + "\n";

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { root } from "../harness/repository-files.ts";
 import { chartValues } from "./values.ts";
 
-// Written from the code: `npx vitest run -u verification/chart/values.test.ts`.
+// Written from the code: `npx vitest run verification/chart/values.test.ts --update`.
 it("infra/chart/values.schema.json has the values of the chart, with the settings of the processes", async () => {
   const schema = { ...z.toJSONSchema(chartValues, { io: "input", target: "draft-7" }) };
   await expect(`${JSON.stringify(schema, undefined, 2)}\n`).toMatchFileSnapshot(

@@ -12,6 +12,7 @@ export const bridgeSettings = followSettings.extend({
    * listener.
    */
   hooksPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).optional()),
+  /** The address of that listener. */
   hooksHost: nonSecret(z.string().default("127.0.0.1")),
   /** A folder with the secrets of hooks that files register, as `<name>/<key>`. */
   hookSecrets: z.string().optional(),

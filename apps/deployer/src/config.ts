@@ -41,15 +41,16 @@ export const deployerSettings = functionSettings.extend({
   functionsEgressExcept: nonSecret(z.string().default(metadataNetworks).transform(parseWith(parseNetworks))),
   /** Namespaces with Pods that may read the metrics of functions, such as `monitoring`. */
   monitoringNamespaces: nonSecret(z.string().default("").transform(splitWords).pipe(z.array(namespaceName))),
-  /** The ServiceAccounts of bridges and gateways, as in `drover/gateway`. */
+  /** The ServiceAccount of the bridges, `namespace/name`. */
   bridgeAccount: account("drover/bridge"),
+  /** The ServiceAccount of the gateways, `namespace/name`. */
   gatewayAccount: account("drover/gateway"),
   /**
    * `made`: this process makes the passwords and certificates of its Redis in its namespace, where they are absent, and
    * renews them. `given`: they exist.
    */
   redisSecrets: nonSecret(z.enum(["given", "made"]).default("given")),
-  /** How often these are looked at. */
+  /** How often the deployer looks whether `redisSecrets` are absent or have to be renewed. */
   redisSecretsEvery: nonSecret(durationInMs.default(60_000)),
   /** How often permits are reviewed. A permission that its author loses is withdrawn within about 1.25 times this. */
   reviewEvery: nonSecret(durationInMs.default(20_000)),

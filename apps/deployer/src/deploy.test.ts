@@ -5,7 +5,7 @@ import { deployerRegistration } from "./setup/register-deployer.ts";
 
 const header = "# Written from the code; see src/deploy.test.ts.\n";
 
-// Written from the code: `npx vitest run -u apps/deployer/src/deploy.test.ts`.
+// Written from the code: `npx vitest run apps/deployer/src/deploy.test.ts --update`.
 it("deploy/function.yaml registers the controller of functions", async () => {
   const text = header + stringify(deployerRegistration(), { lineWidth: 110 });
   await expect(text).toMatchFileSnapshot("../deploy/function.yaml");

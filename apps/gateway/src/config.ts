@@ -39,6 +39,7 @@ export const gatewaySettings = workerSettings.extend({
    * completions are not taken.
    */
   completionsPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).optional()),
+  /** The address of that listener. */
   completionsHost: nonSecret(z.string().default("127.0.0.1")),
   /** The URL at which functions reach that port. Default: by host and port. */
   completionsUrl: z.url({ protocol: /^https?$/ }).optional(),

@@ -7,7 +7,9 @@ import { z } from "zod";
  * `DROVER_S3_ENDPOINT`.
  */
 export const s3ConfigSchema = z.object({
+  /** The address of the S3 server. Default: AWS. */
   s3Endpoint: awsSettings.endpoint,
+  /** The region of buckets if their spec names none. */
   s3Region: nonSecret(awsSettings.region),
   /** `true`: the bucket's name is in the path, not in the host name. Default: true for any server but AWS. */
   s3ForcePathStyle: nonSecret(
@@ -16,7 +18,12 @@ export const s3ConfigSchema = z.object({
       .transform((text) => text === "true")
       .optional(),
   ),
+  /**
+   * The roles that objects may name in `assumeRole` without keys of their own: ARNs with commas between them, in which
+   * `{namespace}` stands for the object's namespace. Default: none.
+   */
   s3Roles: nonSecret(awsSettings.roles),
+  /** The address of the server that gives credentials for roles. Default: `s3Endpoint`, or AWS. */
   s3StsEndpoint: awsSettings.stsEndpoint,
   /** The longest time that one request may take. */
   s3Timeout: nonSecret(durationInMs.default(10_000).refine(isRequestTime, { error: "give 15s at most" })),

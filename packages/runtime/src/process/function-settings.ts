@@ -25,13 +25,15 @@ export const processSettings = z.object({
   redisPasswordFile: secretFile.optional(),
   /** A file with the certificates, as PEM, of the authorities that `rediss://` trusts. Default: those of Node. */
   redisCaFile: certificatesFile.optional(),
-  /** Default: KUBECONFIG, or the Pod's ServiceAccount. */
+  /** A kubeconfig file. Default: KUBECONFIG, or the Pod's ServiceAccount. */
   kubeconfig: nonSecret(z.string().optional()),
+  /** The context of the kubeconfig. Default: its current one. */
   kubeContext: nonSecret(z.string().optional()),
+  /** The least level that is logged. */
   logLevel: nonSecret(z.enum(["debug", "info", "warn", "error"]).default("info")),
   /** The address that serves `/healthz`, `/readyz` and `/metrics`. */
   httpHost: nonSecret(z.string().default("127.0.0.1")),
-  /** 0: any free port. */
+  /** The port of `httpHost`. 0: any free port. */
   httpPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).default(0)),
   /**
    * Access to `/metrics`. `kubernetes`: senders of a token that may `get` the path. `none`: every sender that reaches
@@ -47,6 +49,7 @@ export type ProcessSettings = z.output<typeof processSettings>;
 export const workerSettings = processSettings.extend({
   /** The key of a dead worker is taken over after this time. */
   lease: nonSecret(durationInMs.default(6_000)),
+  /** How often a live worker renews the lease of its keys. */
   leaseRenewal: nonSecret(durationInMs.default(400)),
 });
 export type WorkerSettings = z.output<typeof workerSettings>;
@@ -73,6 +76,7 @@ const noRedis = "redis://no-redis-in-a-plan.invalid";
 
 /** The settings of every function that pulls its keys. */
 export const functionSettings = workerSettings.extend({
+  /** As for every process. Not set in Pods of a plan. */
   redisUrl: replacedBy(redisUrl, "planSecrets", noRedis),
   /**
    * The folder with the secret of the calls of `drover plan --image`. If it is set, the process answers these, takes no
@@ -91,14 +95,19 @@ export const functionSettings = workerSettings.extend({
    * sets them.
    */
   devSession: nonSecret(z.string().min(1).optional()),
+  /** The secret of that session. */
   devSecret: z.string().min(1).optional(),
   /** Runs at once. Default: as in the controller's code. */
   concurrency: nonSecret(wholeNumber({ least: 1, most: 10_000 }).optional()),
-  /** The following settings replace those of the controller's code. */
+  /** How often an object is reconciled without a change. This and the settings below replace those of the controller's code. */
   resyncEvery: nonSecret(durationInMs.optional()),
+  /** The longest time that a run may take. */
   timeout: nonSecret(durationInMs.optional()),
+  /** The delay after the first failure. It doubles with each one, up to `retryLongest`. */
   retryFirst: nonSecret(durationInMs.optional()),
+  /** The longest delay after a failure. */
   retryLongest: nonSecret(durationInMs.optional()),
+  /** After this many failures in a row, an object is not run again until it changes. */
   retryAttempts: nonSecret(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
   /** Runs that may start per second, for all processes of the function together. */
   runsPerSecond: nonSecret(
@@ -108,6 +117,7 @@ export const functionSettings = workerSettings.extend({
       .refine((rate) => rate >= 0.001 && rate <= 1e6, { error: "give a number from 0.001 to 1,000,000" })
       .optional(),
   ),
+  /** Runs that may start at once although `runsPerSecond` is lower. */
   runsBurst: nonSecret(wholeNumber({ least: 1, most: 1_000_000 }).optional()),
   /** `true`: the function scales to zero, so resyncs must not start it all the time. */
   rests: flag,

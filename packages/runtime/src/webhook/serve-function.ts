@@ -22,7 +22,7 @@ import { nonSecret, wholeNumber } from "../process/settings.ts";
 export const servedSettings = processSettings
   .pick({ logLevel: true, httpHost: true, stopGrace: true })
   .extend({
-    /** 0: any free port. */
+    /** The port that is called. 0: any free port. */
     httpPort: nonSecret(wholeNumber({ least: 0, most: 65_535 }).default(8_080)),
     /** `namespace/name` of its ReconcileFunction: calls that are meant for other functions are refused. */
     webhookAudience: nonSecret(
