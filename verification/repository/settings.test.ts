@@ -183,6 +183,8 @@ The environment variables of every process. Written from the comments in the cod
 - A **duration** has a unit: \`500ms\`, \`30s\`, \`1h30m\`. A variable that is empty is one that is not set.
 - In the chart, \`bridge.settings\`, \`deployer.settings\` and \`gateway.settings\` have the same names in another form:
   \`deployer.settings.rotateEvery\` is \`DROVER_ROTATE_EVERY\`. The chart sets the others itself.
+- The \`drover\` command reads \`KUBECONFIG\`, \`DROVER_REDIS_URL\` with the password in it, and \`DROVER_REDIS_CA_FILE\`, and no other
+  variable of this page.
 `;
 
 /** A comment names other settings as the code does: `httpHost` is `DROVER_HTTP_HOST`. */

@@ -28,6 +28,16 @@ const of = (spec: object, status: object = {}, permit?: Partial<PermittedUse>) =
 };
 const container = { image: "registry.example/sites" };
 
+it.each([
+  [true, { ...kind, group: "" }],
+  [true, { ...kind, group: "apps" }],
+  [true, { ...kind, group: "networking.k8s.io" }],
+  [undefined, kind],
+  [undefined, { ...kind, group: "k8s.io.example.com" }],
+])("leaves the status of Kubernetes' own kinds to their controllers: %s", (foreign, own) =>
+  expect(of({ for: own }).fn?.for.foreign).toBe(foreign),
+);
+
 it("takes what is declared, and the rest as it is usual", () => {
   expect(of({}).fn).toMatchObject({
     controller: "my.sites",

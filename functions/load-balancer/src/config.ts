@@ -10,7 +10,7 @@ export const elbConfigSchema = z.object({
   elbRegion: nonSecret(awsSettings.region),
   /** The roles that objects may name in `assumeRole`, as `DROVER_S3_ROLES`. */
   elbRoles: nonSecret(awsSettings.roles),
-  /** The address of the server that gives credentials for roles. Default: `elbEndpoint`, or AWS. */
+  /** The address of the server that gives credentials for roles. Default: that of `DROVER_ELB_ENDPOINT`, or AWS. */
   elbStsEndpoint: awsSettings.stsEndpoint,
   /** The longest time that one request may take. */
   elbTimeout: nonSecret(durationInMs.default(10_000).refine(isRequestTime, { error: "give 15s at most" })),

@@ -23,7 +23,7 @@ export const s3ConfigSchema = z.object({
    * `{namespace}` stands for the object's namespace. Default: none.
    */
   s3Roles: nonSecret(awsSettings.roles),
-  /** The address of the server that gives credentials for roles. Default: `s3Endpoint`, or AWS. */
+  /** The address of the server that gives credentials for roles. Default: that of `DROVER_S3_ENDPOINT`, or AWS. */
   s3StsEndpoint: awsSettings.stsEndpoint,
   /** The longest time that one request may take. */
   s3Timeout: nonSecret(durationInMs.default(10_000).refine(isRequestTime, { error: "give 15s at most" })),

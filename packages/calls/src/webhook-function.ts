@@ -201,15 +201,15 @@ const relatedKind = ({
     : [];
 
 /**
- * The resource of a foreign kind, with any spec and status. A DecoratorController is for kinds of others, whose status
- * Drover does not write.
+ * The resource of a function that is called, with any spec and status. Drover does not write the status of kinds of others:
+ * those of a DecoratorController, and Kubernetes' own.
  */
 function resourceOf({
   for: { group, version, kind, plural, scope },
   webhook,
 }: ReconcileFunctionSpec): Resource {
   return {
-    ...(webhook?.metacontroller?.controller === "Decorator" && { foreign: true }),
+    ...((webhook?.metacontroller?.controller === "Decorator" || isOfKubernetes(group)) && { foreign: true }),
     group,
     version,
     kind,
@@ -221,3 +221,6 @@ function resourceOf({
     status: z.looseObject({}),
   };
 }
+
+/** True for the API groups of Kubernetes' own kinds. Those of CustomResourceDefinitions have a dot. */
+const isOfKubernetes = (group: string): boolean => !group.includes(".") || group.endsWith(".k8s.io");
