@@ -18,7 +18,8 @@ export async function findObjects(
   if (cached !== undefined)
     return cached.filter((object) => isInQuery(object, { namespace, selector, fields }));
   const { resourceVersion, items } = await listPages(client, ref, { ...options, ...asked });
-  cache?.add(ref, query, { resourceVersion, items: metadataOnly ? [] : items });
+  // A list of metadata cannot answer the same query again.
+  if (!metadataOnly) cache?.add(ref, query, { resourceVersion, items });
   return items;
 }
 
