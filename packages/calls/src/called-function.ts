@@ -12,7 +12,7 @@ import { callFunction, type CallResources, guardOfPureCall } from "./call-functi
 import { clampWait, type Success } from "./interpret.ts";
 import { callHook } from "./metacontroller/call-hook.ts";
 import { type CallHook, hookedController } from "./metacontroller/hooked-controller.ts";
-import type { MetacontrollerHooks } from "./metacontroller/hooks.ts";
+import { type MetacontrollerHooks, takesOverOf } from "./metacontroller/hooks.ts";
 import { definitionOf } from "./webhook-function.ts";
 
 export interface CalledFunctionParts {
@@ -45,7 +45,7 @@ export function openCalledFunction({
   const settings = controllerFrom({ ...definition, reconcile: () => Promise.resolve(undefined) });
   const hooks = fn.metacontroller;
   const composer = fn.composes
-    ? openComposer({ ...settings, takesOver: hooks?.takeOver === true }, onChildren)
+    ? openComposer({ ...settings, takesOver: hooks && takesOverOf(hooks, fn.controller) }, onChildren)
     : undefined;
   const askHook = hooks && hookCaller(hooks, calling, targetAt);
   return {

@@ -189,6 +189,37 @@ describe("a customize hook's answer", () => {
     expect(read({ relatedResources: null })).toEqual([]);
   });
 
+  it("limits what is declared, and does not widen it", () => {
+    const shared = { ...declared[0], labelSelector: { matchLabels: { share: "yes" } } } as RelatedKind;
+    const selected = (labelSelector: object) =>
+      readRelatedKinds([shared], { namespace: "web" }, bytes(rule({ labelSelector })))[0]?.labelSelector;
+    const isShared = { key: "share", operator: "In", values: ["yes"] };
+    expect(selected({})).toEqual({ matchLabels: {}, matchExpressions: [isShared] });
+    expect(selected({ matchLabels: { share: "no" } })).toEqual({
+      matchLabels: { share: "no" },
+      matchExpressions: [isShared],
+    });
+  });
+
+  it("has 100 rules at most", () => {
+    const rules = (count: number) => ({
+      relatedResources: Array.from({ length: count }, () => rule({ names: ["a"] }).relatedResources[0]),
+    });
+    expect(read(rules(100))).toHaveLength(100);
+    expect(problemOf(() => read(rules(101)))).toMatch(/BadAnswer/);
+  });
+
+  it.each([
+    { key: "a", operator: "In" },
+    { key: "a", operator: "NotIn", values: [] },
+    { key: "a", operator: "In", values: null },
+    { key: "a", operator: "Exists", values: ["b"] },
+  ])("is refused with the requirement %j, as Kubernetes does", (requirement) =>
+    expect(problemOf(() => read(rule({ labelSelector: { matchExpressions: [requirement] } })))).toMatch(
+      /BadAnswer/,
+    ),
+  );
+
   it("of a cluster-scoped object may name a namespace that is declared", () => {
     const [named] = read(rule({ namespace: "shop", names: ["a"] }), "");
     expect(typeof named?.names === "function" && named.names(object)).toEqual(["shop/a"]);

@@ -164,18 +164,25 @@ const withoutOthersMarks = (all: Readonly<Record<string, string>> | null | undef
     ),
   );
 
+const key = z.string().min(1);
 const selectorSchema = z.looseObject({
   matchLabels: z.record(z.string(), z.string()).nullish(),
   matchExpressions: z
     .array(
-      z.looseObject({
-        key: z.string().min(1),
-        operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
-        values: z.array(z.string()).nullish(),
-      }),
+      z.union([
+        // As in Kubernetes: without values, everything would be selected, or nothing.
+        z.object({ key, operator: z.enum(["In", "NotIn"]), values: z.array(z.string()).min(1) }),
+        z.object({
+          key,
+          operator: z.enum(["Exists", "DoesNotExist"]),
+          values: z.array(z.string()).max(0).nullish(),
+        }),
+      ]),
     )
     .nullish(),
 });
+/** Most rules of a customize hook: each costs requests. */
+const maxRules = 100;
 const rulesSchema = z.looseObject({
   relatedResources: z
     .array(
@@ -188,6 +195,7 @@ const rulesSchema = z.looseObject({
         names: z.array(z.string().min(1)).nullish(),
       }),
     )
+    .max(maxRules)
     .nullish(),
 });
 
@@ -232,21 +240,29 @@ export function readRelatedKinds(
       );
       return { ...ofRule, names: () => qualified };
     }
-    const selector = labelSelector && withoutNulls(labelSelector);
-    return { ...ofRule, names: { all: true }, ...(selector && { labelSelector: selector }) };
+    return {
+      ...ofRule,
+      names: { all: true },
+      ...(labelSelector && { labelSelector: both(watched.labelSelector, labelSelector) }),
+    };
   });
 }
 
-const withoutNulls = ({ matchLabels, matchExpressions }: z.output<typeof selectorSchema>) => ({
-  ...(matchLabels && { matchLabels }),
-  ...(matchExpressions && {
-    matchExpressions: matchExpressions.map(({ key, operator, values }) => ({
-      key,
-      operator,
-      ...(values && { values }),
-    })),
-  }),
-});
+/** Selects what both select: a hook may limit what the function declares, and not widen it. */
+function both(declared: RelatedKind["labelSelector"], given: z.output<typeof selectorSchema>) {
+  const { matchLabels: labels = {}, matchExpressions: expressions = [] } = declared ?? {};
+  return {
+    matchLabels: given.matchLabels ?? {},
+    matchExpressions: [
+      ...Object.entries(labels).map(([key, value]) => ({ key, operator: "In" as const, values: [value] })),
+      ...expressions,
+      ...(given.matchExpressions ?? []).map(({ values, ...expression }) => ({
+        ...expression,
+        ...(values && values.length > 0 && { values }),
+      })),
+    ],
+  };
+}
 
 function read<Message>(schema: z.ZodType<Message>, body: Uint8Array): Message {
   const answer = readMessage(body, schema);

@@ -1,4 +1,5 @@
 import type { ReconcileFunctionSpec, SettledChild } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
 
 /** The hooks of a function that was written for Metacontroller, as its ReconcileFunction declares them. */
 export interface MetacontrollerHooks {
@@ -55,3 +56,19 @@ export const updateOf = {
   InPlace: "Apply",
   RollingRecreate: "Rolling",
 } as const satisfies Readonly<Record<UpdateMethod, SettledChild["update"]>>;
+
+/** The DecoratorController that has attached an object. */
+const decoratorAnnotation = "metacontroller.k8s.io/decorator-controller";
+
+/**
+ * Which objects become Drover's children, of those that their parent controls: several DecoratorControllers may attach
+ * objects to one parent, and each takes over those of the DecoratorController of its own name. Undefined: none.
+ */
+export function takesOverOf(
+  { controller, takeOver }: MetacontrollerHooks,
+  name: string,
+): ((object: KubeObject) => boolean) | undefined {
+  if (!takeOver) return undefined;
+  const attachedBy = controller === "Decorator" ? name : undefined;
+  return ({ metadata }) => metadata.annotations?.[decoratorAnnotation] === attachedBy;
+}

@@ -48,13 +48,31 @@ it("as many as possible are read, and more park the key", async () => {
     reason: "TooManyRelated",
     message: "There are more related objects than the 500, with 2 MiB in all, that are possible. Name fewer.",
   });
+  // Two declarations of a kind have one limit.
+  const labels = (app: string) => ({ ...all, labelSelector: { matchLabels: { app } } });
+  let first = 0;
+  const other = {
+    list: () =>
+      Promise.resolve({
+        resourceVersion: "1",
+        continue: undefined,
+        remaining: undefined,
+        items: found(600)
+          .slice(first++ * 300)
+          .slice(0, 300)
+          .map((one) => ({ ...one, metadata: { ...one.metadata, labels: { app: `a${first}` } } })),
+      }),
+  };
+  await expect(read(other, [labels("a1"), labels("a2")])).rejects.toMatchObject({ reason: "TooManyRelated" });
   let pages = 0;
-  const large = { list: () => (pages++, Promise.resolve({ ...page, continue: "more" })) };
   const data = "x".repeat(100_000);
-  const page = {
-    resourceVersion: "1",
-    remaining: undefined,
-    items: found(10).map((one) => ({ ...one, data })),
+  const large = {
+    list: () => {
+      const items = found(10 * ++pages)
+        .slice(-10)
+        .map((one) => ({ ...one, data }));
+      return Promise.resolve({ resourceVersion: "1", remaining: undefined, items, continue: "more" });
+    },
   };
   await expect(read(large, [all])).rejects.toMatchObject({ reason: "TooManyRelated" });
   expect(pages).toBe(3);

@@ -22,11 +22,12 @@ import {
   matchesLabels,
   refOf,
   type ResourceRef,
+  resourceNameOf,
   selectorQuery,
 } from "@drover/kube";
 import { objectsByKey, pagesOf } from "./read-objects.ts";
 
-/** Most related objects of a kind. */
+/** Most related objects of a kind, of all its declarations together. */
 const maxRelated = 500;
 /** Most bytes of these: more would not fit into a call. */
 const maxBytes = 2 * 2 ** 20;
@@ -44,13 +45,17 @@ export async function readRelated<R extends Resource>(
   context: ReconcileContext<R>,
   { for: kind, watches }: Pick<Controller<R>, "for" | "watches">,
 ): Promise<readonly KubeObject[]> {
-  const found: KubeObject[] = [];
+  const byKind = new Map<string, RelatedObjects>();
   for (const related of watches.filter(isRelated)) {
-    const reading = { context, related, ref: refOf(related.kind), to: refOf(kind) };
-    found.push(...(await objectsOf(reading).catch((error: unknown) => refused(reading.ref, error))));
+    const ref = refOf(related.kind);
+    const name = resourceNameOf(ref);
+    const known = byKind.get(name) ?? openRelatedObjects();
+    byKind.set(name, known);
+    await readInto({ context, related, ref, to: refOf(kind), known }).catch((error: unknown) =>
+      refused(ref, error),
+    );
   }
-  // Two declarations may find the same object.
-  return [...new Map(found.map((object) => [object.metadata.uid, object])).values()];
+  return [...byKind.values()].flatMap(({ all }) => [...all.values()]);
 }
 
 interface Reading<R extends Resource> {
@@ -60,9 +65,12 @@ interface Reading<R extends Resource> {
   readonly ref: ResourceRef;
   /** The kind of the run's object. */
   readonly to: ResourceRef;
+  /** The related objects of the kind that other declarations have found. */
+  readonly known: RelatedObjects;
 }
 
-async function objectsOf<R extends Resource>(reading: Reading<R>): Promise<readonly KubeObject[]> {
+/** Reads the objects of one declaration. */
+async function readInto<R extends Resource>(reading: Reading<R>): Promise<void> {
   const { names } = reading.related;
   const { object } = reading.context;
   if (typeof names === "function") return byName(reading, names(reading.context satisfies NamingObject));
@@ -72,20 +80,20 @@ async function objectsOf<R extends Resource>(reading: Reading<R>): Promise<reado
     const selectors = valuesAt(object, parseFieldPath(selectedBy)).flatMap(
       (one) => labelSelectorIn(one) ?? [],
     );
-    const found: KubeObject[] = [];
-    for (const selector of selectors) {
-      const objects = await listed(reading, selectorQuery(selector));
+    for (const selector of selectors)
       // The text of a label is not checked: it may mean something else in a query.
-      found.push(...objects.filter(({ metadata }) => matchesLabels(selector, metadata.labels)));
-    }
-    return found;
+      await list(reading, selectorQuery(selector), ({ metadata }) =>
+        matchesLabels(selector, metadata.labels),
+      );
+    return;
   }
-  if (names.all === true) return listed(reading);
+  if (names.all === true) return list(reading);
   const { key } = reading.context;
   const { name } = splitObjectKey(key);
-  if (label !== undefined && name.length > longestLabel) return [];
-  const all = await listed(reading, label === undefined ? undefined : `${label}=${name}`);
-  return all.filter((one) => namedIn(reading, one).includes(key));
+  if (label !== undefined && name.length > longestLabel) return;
+  await list(reading, label === undefined ? undefined : `${label}=${name}`, (one) =>
+    namedIn(reading, one).includes(key),
+  );
 }
 
 /** The keys that a related object names, by its label, its annotation or a field. */
@@ -103,30 +111,37 @@ function namedIn<R extends Resource>(
   return keysNamedBy(metadata, values, to, { acrossNamespaces });
 }
 
-async function byName<R extends Resource>(
-  { context, ref, related }: Reading<R>,
-  values: readonly unknown[],
-): Promise<readonly KubeObject[]> {
+async function byName<R extends Resource>(reading: Reading<R>, values: readonly unknown[]): Promise<void> {
+  const { context, ref, related, known } = reading;
   const keys = keysNamedBy(context.metadata, values, ref, { acrossNamespaces: !ref.namespaced }).filter(
     (key) => {
       const { namespace } = splitObjectKey(key);
       return namespace === undefined || related.namespaces?.includes(namespace) !== false;
     },
   );
-  const found = openFound(related);
-  for await (const objects of objectsByKey(context, ref, keys)) found.add(objects);
-  return found.objects;
+  for await (const objects of objectsByKey(context, ref, keys))
+    known.add(objects.filter(isFollowed(related)));
 }
 
-async function listed<R extends Resource>(
-  { context, ref, related }: Reading<R>,
+async function list<R extends Resource>(
+  { context, ref, related, known }: Reading<R>,
   labelSelector?: string,
-): Promise<readonly KubeObject[]> {
-  const found = openFound(related);
-  for (const namespace of namespacesOf(ref, context.metadata, related)) {
-    for await (const page of pagesOf(context, ref, { namespace, labelSelector })) found.add(page);
-  }
-  return found.objects;
+  isMeant: (object: KubeObject) => boolean = () => true,
+): Promise<void> {
+  for (const namespace of namespacesOf(ref, context.metadata, related))
+    for await (const page of pagesOf(context, ref, { namespace, labelSelector }))
+      known.add(page.filter(isFollowed(related)).filter(isMeant));
+}
+
+/** Objects whose changes cause no runs are not given. */
+function isFollowed({ labelSelector }: RelatedKind): (object: KubeObject) => boolean {
+  if (labelSelector === undefined) return () => true;
+  const selector = labelSelectorIn(labelSelector);
+  if (selector === undefined)
+    throw new TerminalError("The labelSelector of a related kind cannot be used: correct the function.", {
+      reason: "InvalidResult",
+    });
+  return ({ metadata }) => matchesLabels(selector, metadata.labels);
 }
 
 /** The namespaces to list; undefined: all, or none. */
@@ -140,22 +155,26 @@ function namespacesOf(
   return namespaces?.includes(namespace) === false ? [] : [namespace];
 }
 
+type RelatedObjects = ReturnType<typeof openRelatedObjects>;
+
 /**
- * Objects that were found so far, and whose changes cause runs: others are not given. Users choose how many and how large they are, so that reading ends when there are too
- * many: they would not fit into the memory of a process that runs many functions.
+ * The related objects of a kind that were found so far. Users choose how many and how large they are, so that reading ends
+ * when there are too many: they would not fit into the memory of a process that runs many functions.
  */
-function openFound({ labelSelector }: RelatedKind) {
-  const selector = labelSelectorIn(labelSelector ?? {}) ?? {};
-  const objects: KubeObject[] = [];
+function openRelatedObjects() {
+  const all = new Map<string, KubeObject>();
   let bytes = 0;
   return {
-    objects,
+    /** By uid: two declarations may find the same object. */
+    all,
     /** @throws TerminalError `TooManyRelated` */
     add(more: readonly KubeObject[]): void {
-      const followed = more.filter(({ metadata }) => matchesLabels(selector, metadata.labels));
-      objects.push(...followed);
-      for (const object of followed) bytes += writeJson(object).length;
-      if (objects.length <= maxRelated && bytes <= maxBytes) return;
+      for (const object of more) {
+        if (all.has(object.metadata.uid)) continue;
+        all.set(object.metadata.uid, object);
+        bytes += writeJson(object).length;
+      }
+      if (all.size <= maxRelated && bytes <= maxBytes) return;
       throw new TerminalError(
         `There are more related objects than the ${maxRelated}, with ${maxBytes / 2 ** 20} MiB in all, that are possible. ` +
           "Name fewer.",
@@ -166,8 +185,8 @@ function openFound({ labelSelector }: RelatedKind) {
 }
 
 /** A kind that the API server does not serve has no objects. */
-function refused({ kind }: ResourceRef, error: unknown): readonly KubeObject[] {
-  if (isApiError(error, "NotServed")) return [];
+function refused({ kind }: ResourceRef, error: unknown): void {
+  if (isApiError(error, "NotServed")) return;
   if (!isApiError(error, "Forbidden")) throw error;
   throw new RetryError(
     `Related objects of kind ${kind} cannot be read: ${error.message} Add the permission to the function, or leave out this kind of related objects.`,
