@@ -17,6 +17,7 @@ import {
   managedFieldsOf,
 } from "@drover/kube";
 import { type DesiredChild, type ObservedChild, titleOf } from "./child.ts";
+import { isImmutable } from "./immutable.ts";
 import {
   asCorrected,
   type Correction,
@@ -25,8 +26,8 @@ import {
   waitUntilCorrection,
   withCorrection,
 } from "./correction.ts";
-import { isRetained, parentIn } from "./marks.ts";
-import { isElsewhere, isMarked, type Parent, parentNamedIn } from "./parent.ts";
+import { isRetained, marksPatch, parentIn, withoutMarks } from "./marks.ts";
+import { isElsewhere, isOfAnotherController, isMarked, type Parent, parentNamedIn } from "./parent.ts";
 import type { Comparison } from "./satisfied.ts";
 
 /** How a run has changed a child, or why it has not. */
@@ -47,6 +48,8 @@ export interface ApplyContext extends Parent {
   /** The field manager of the run's client. */
   readonly fieldManager: string;
   readonly comparison: Comparison;
+  /** Tells which objects that the parent controls, and that have no labels of Drover, are to become children. */
+  readonly takesOver?: ((object: KubeObject) => boolean) | undefined;
   readonly now: () => Date;
   readonly signal: AbortSignal;
 }
@@ -71,8 +74,7 @@ export async function applyChild(
     const { live } = found;
     if (live.metadata.deletionTimestamp !== undefined)
       return { did: "waits", why: "it is being deleted, and is created again afterwards" };
-    const isOurs = isControlledBy(live.metadata, context.metadata) || isMarked(context, live);
-    if (!isOurs) return await adopt(context, child, live);
+    if (!isOurs(context, live)) return await adopt(context, child, live);
     return await update(context, child, live);
   } catch (error) {
     return failure(error);
@@ -111,16 +113,35 @@ export async function deleteChild(
   await client.delete(ref, key, { uid, resourceVersion, propagationPolicy, signal });
 }
 
+/**
+ * True for a child of this controller, also if it has lost its labels: then the fields that were applied show it. The parent
+ * may also control objects that another controller has made for it.
+ */
+function isOurs(context: ApplyContext, live: KubeObject): boolean {
+  if (isMarked(context, live)) return true;
+  if (!isControlledBy(live.metadata, context.metadata)) return false;
+  return hasOwnFields(context, live) || context.takesOver?.(live) === true;
+}
+
+/** Copies of objects have no managers: their labels show to whom they belong. */
+const hasOwnFields = ({ fieldManager, labels }: ApplyContext, live: KubeObject): boolean =>
+  managedFieldsOf(live).some(({ manager }) => manager === fieldManager) ||
+  Object.entries(labels).every(([name, value]) => live.metadata.labels?.[name] === value);
+
 async function adopt(context: ApplyContext, child: DesiredChild, live: KubeObject): Promise<ChildReport> {
-  const parent = parentIn(live);
-  const mayAdopt =
-    controllerOf(live.metadata) === undefined &&
-    (parent === undefined
-      ? child.adopt
-      : parent === parentNamedIn(context, live.metadata.namespace) && isRetained(live, context.labels));
-  if (!mayAdopt) return taken(context, live);
+  if (!mayAdopt(context, child, live)) return taken(context, live);
   const version = live.metadata.resourceVersion;
   return { did: "adopted", object: await apply(context, child, { live, version, force: true }) };
+}
+
+function mayAdopt(context: ApplyContext, child: DesiredChild, live: KubeObject): boolean {
+  if (controllerOf(live.metadata) !== undefined)
+    return (
+      child.adopt && isControlledBy(live.metadata, context.metadata) && !isOfAnotherController(context, live)
+    );
+  const parent = parentIn(live);
+  if (parent === undefined) return child.adopt;
+  return parent === parentNamedIn(context, live.metadata.namespace) && isRetained(live, context.labels);
 }
 
 function taken(context: ApplyContext, live: KubeObject): ChildReport {
@@ -136,6 +157,10 @@ function taken(context: ApplyContext, live: KubeObject): ChildReport {
 function takenBy(context: ApplyContext, live: KubeObject): string {
   const isHidden = isElsewhere(context, live.metadata.namespace);
   const controller = controllerOf(live.metadata);
+  if (isControlledBy(live.metadata, context.metadata))
+    return isOfAnotherController(context, live)
+      ? "another function has made it for the same object. Delete it, or"
+      : "another controller has made it for the same object. Declare it with adopt, or delete it, or";
   if (controller !== undefined)
     return `belongs to ${isHidden ? "another object" : `${controller.kind} ${controller.name}`}. Delete it, or`;
   const parent = parentIn(live);
@@ -153,7 +178,7 @@ async function update(context: ApplyContext, child: DesiredChild, live: KubeObje
   if (difference === "none") return { did: "nothing", object: live };
   try {
     if (difference === "drifted") return await correct(context, child, live);
-    if (child.update === "OnDelete") return onDelete;
+    if (child.update === "OnDelete") return await markOnly(context, child, live);
     return { did: "changed", object: await apply(context, child, { live, force: true }) };
   } catch (error) {
     if (!["Recreate", "Rolling"].includes(child.update) || !isImmutable(error)) throw error;
@@ -162,10 +187,20 @@ async function update(context: ApplyContext, child: DesiredChild, live: KubeObje
   }
 }
 
-const onDelete: ChildReport = {
-  did: "waits",
-  why: "it is changed only when it is deleted, as its update says (OnDelete)",
-};
+/**
+ * A child that is changed only when it is deleted still gets what makes it a child: its labels, its owner, and what becomes of
+ * it when it is no longer declared. The declared fields stay as they are.
+ */
+async function markOnly(
+  context: ApplyContext,
+  { ref, key, object: declared, isOwned }: DesiredChild,
+  live: KubeObject,
+): Promise<ChildReport> {
+  const body = marksPatch(declared, live, context, isOwned);
+  if (body !== undefined)
+    await context.client.patch(ref, key, { type: "merge", body }, { signal: context.signal });
+  return { did: "waits", why: "it is changed only when it is deleted, as its update says (OnDelete)" };
+}
 
 /**
  * Takes back what others have changed, unless that was done a short while ago: a child that others change again and
@@ -178,11 +213,15 @@ async function correct(context: ApplyContext, child: DesiredChild, cached: KubeO
   if (live?.metadata.uid !== cached.metadata.uid)
     throw new ConflictError(`${titleOf(child.ref, cached)} was deleted meanwhile.`);
   const dry = await dryRun(context, child, live);
-  if ("unchanged" in dry) {
-    comparison.remember(child, dry.unchanged);
+  if (dry.result !== undefined && isSame(dry.result, live)) {
+    comparison.remember(child, dry.result);
     return { did: "nothing", object: live };
   }
-  if (child.update === "OnDelete") return onDelete;
+  if (child.update === "OnDelete") {
+    const isAsDeclared = dry.result !== undefined && isSame(withoutMarks(dry.result), withoutMarks(live));
+    if (!isAsDeclared) return markOnly(context, child, live);
+    return { did: "changed", object: await apply(context, child, { live, force: true }) };
+  }
   const now = context.now();
   const last = lastCorrection(live, now, comparison.correctionOf(live));
   if (waitUntilCorrection(last, now) > 0) return { did: "contested", by: dry.by };
@@ -191,25 +230,26 @@ async function correct(context: ApplyContext, child: DesiredChild, cached: KubeO
   return { did: "corrected", object, by: dry.by };
 }
 
-/** Finds out whether an apply would change anything, and which of these fields other managers have set. */
+/** The result of an apply, if it conflicts with no other manager; else the fields that other managers have set. */
 async function dryRun(
   context: ApplyContext,
   child: DesiredChild,
   live: KubeObject,
-): Promise<{ readonly unchanged: KubeObject } | { readonly by: readonly FieldConflict[] }> {
+): Promise<{ readonly result?: KubeObject; readonly by: readonly FieldConflict[] }> {
   try {
     // For the version that was read: a status that is written meanwhile would look like a change.
     const version = live.metadata.resourceVersion;
     const declared = { ...child, object: asCorrected(child.object, live) };
-    const result = await apply(context, declared, { live, version, dryRun: true });
-    const isSame = canonicalJson(withoutManagers(result)) === canonicalJson(withoutManagers(live));
-    return isSame ? { unchanged: result } : { by: [] };
+    return { result: await apply(context, declared, { live, version, dryRun: true }), by: [] };
   } catch (error) {
     const by = fieldConflicts(error);
     if (by.length === 0) throw error;
     return { by };
   }
 }
+
+const isSame = (a: KubeObject, b: KubeObject): boolean =>
+  canonicalJson(withoutManagers(a)) === canonicalJson(withoutManagers(b));
 
 /** Managers change without a change of the object, for example if another one sets a field to the same value. */
 const withoutManagers = ({ metadata, ...object }: KubeObject): object => ({
@@ -245,13 +285,6 @@ async function apply(
   if (options.dryRun !== true) comparison.applied(child, applied, correction);
   return applied;
 }
-
-/** The API server's words for a change that it never accepts. */
-const isImmutable = (error: unknown): boolean =>
-  isApiError(error, "Invalid", "Forbidden") &&
-  /immutable|may not be changed|may not change fields|updates to .* are forbidden|cannot be changed/i.test(
-    error.serverMessage,
-  );
 
 /** The report of a refusal that is about this child. @throws any other error. */
 function failure(error: unknown): ChildReport {

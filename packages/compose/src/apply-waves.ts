@@ -1,3 +1,4 @@
+import type { KubeObject } from "@drover/kube";
 import { type ApplyContext, applyChild, type ChildReport } from "./apply-child.ts";
 import { childId, type DesiredChild, type ObservedChild } from "./child.ts";
 import { notReadyReason } from "./readiness.ts";
@@ -26,15 +27,27 @@ export async function applyWaves(
 ): Promise<AppliedWaves> {
   const waves = [...new Set(desired.map(({ wave }) => wave))].sort((a, b) => a - b);
   const children: AppliedChild[] = [];
+  // Of rolling children, readiness is asked for each of the others: it is found out once for each.
+  const unready = new Map(
+    desired
+      .filter(({ update }) => update === "Rolling")
+      .map((child) => {
+        const before = observed.get(childId(child))?.object;
+        return [child, before === undefined || notReadyReason(before) !== undefined];
+      }),
+  );
   for (const wave of waves) {
     if (children.some(({ notReady }) => notReady !== undefined)) {
       return { children, later: desired.filter((child) => child.wave >= wave) };
     }
     for (const child of desired) {
       if (child.wave !== wave) continue;
-      const held = mustWait(context, child, desired, observed, children);
-      const report = held ?? (await applyChild(context, child, observed.get(childId(child))));
-      children.push({ child, report, notReady: lackOf(report) });
+      const live = observed.get(childId(child));
+      const report =
+        mustWait(context, child, live?.object, unready) ?? (await applyChild(context, child, live));
+      const notReady = lackOf(report);
+      children.push({ child, report, notReady });
+      if (child.update === "Rolling") unready.set(child, notReady !== undefined);
     }
   }
   return { children, later: [] };
@@ -56,33 +69,24 @@ function lackOf(report: ChildReport): string | undefined {
   return "object" in report ? notReadyReason(report.object) : report.why;
 }
 
-/** The report of a rolling child that is not changed yet: as many of its siblings as possible are not ready. */
+/**
+ * The report of a rolling child that is not changed yet: as many of its siblings as possible are not ready.
+ *
+ * @param unready whether each rolling child is not ready by now.
+ */
 function mustWait(
   { comparison, metadata }: ApplyContext,
   child: DesiredChild,
-  desired: readonly DesiredChild[],
-  observed: ReadonlyMap<string, ObservedChild>,
-  done: readonly AppliedChild[],
+  live: KubeObject | undefined,
+  unready: ReadonlyMap<DesiredChild, boolean>,
 ): ChildReport | undefined {
-  const live = observed.get(childId(child))?.object;
-  if (child.update !== "Rolling" || live === undefined || notReadyReason(live) !== undefined)
-    return undefined;
+  if (live === undefined || unready.get(child) !== false) return undefined;
   if (comparison.compare(child, live, metadata) === "none") return undefined;
-  const siblings = desired.filter(
-    (one) =>
-      one !== child &&
-      one.wave <= child.wave &&
-      one.update === "Rolling" &&
-      one.ref.kind === child.ref.kind &&
-      one.ref.group === child.ref.group,
-  );
-  const lacks = (one: DesiredChild): boolean => {
-    const now = done.find((applied) => applied.child === one);
-    if (now !== undefined) return now.notReady !== undefined;
-    const before = observed.get(childId(one))?.object;
-    return before === undefined || notReadyReason(before) !== undefined;
-  };
-  const unavailable = siblings.filter(lacks).length;
+  const { kind, group } = child.ref;
+  const unavailable = [...unready].filter(
+    ([one, isUnready]) =>
+      isUnready && one.wave <= child.wave && one.ref.kind === kind && one.ref.group === group,
+  ).length;
   if (unavailable < child.maxUnavailable) return undefined;
   return {
     did: "waits",

@@ -14,7 +14,7 @@ import { childId, type DesiredChild, titleOf } from "./child.ts";
 import { withMarks } from "./marks.ts";
 import { isElsewhere, type Parent, parentNamedIn } from "./parent.ts";
 
-/** Most characters of the declared children as JSON. A run reads twice as much of each kind. */
+/** Most characters of the declared children as JSON. A run reads four times as much. */
 const maxSize = 4 * 2 ** 20;
 
 /**
@@ -99,9 +99,7 @@ function namespaceOf(
   const wanted = namespace ?? parent.namespace;
   if (wanted === undefined)
     throw invalid(where, "needs metadata.namespace, since its parent is cluster-scoped.");
-  if (parent.namespace === undefined) return wanted;
-  if (!acrossNamespaces && wanted === parent.namespace) return wanted;
-  if (!acrossNamespaces)
+  if (parent.namespace !== undefined && !acrossNamespaces && wanted !== parent.namespace)
     throw invalid(
       where,
       `is in the namespace ${wanted}, and its parent is in ${parent.namespace}: leave namespace out, or set acrossNamespaces ` +

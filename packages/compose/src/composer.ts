@@ -100,8 +100,8 @@ interface ComposedController<R extends Resource> extends Pick<
   Controller<R>,
   "name" | "for" | "owns" | "watches"
 > {
-  /** True if it takes over objects that the parent controls and that do not have Drover's labels. */
-  readonly takesOver?: boolean;
+  /** Tells which objects it takes over, of those that the parent controls and that do not have Drover's labels. */
+  readonly takesOver?: ApplyContext["takesOver"];
 }
 
 interface ComposeRun<R extends Resource> {
@@ -174,7 +174,7 @@ async function observe<R extends Resource>(run: ComposeRun<R>) {
   const { context, controller } = run;
   const applying = applyContext(run);
   const [observation, related] = await Promise.all([
-    observeChildren(applying, { takesOver: controller.takesOver }),
+    observeChildren(applying),
     readRelated(context, controller),
   ]);
   const inNamespace = (objects: readonly KubeObject[]) =>
@@ -267,6 +267,7 @@ const applyContext = <R extends Resource>({
   parentElsewhere: parentText(controller.for, context.key),
   fieldManager: fieldManagerOf(controller.name),
   comparison,
+  takesOver: controller.takesOver,
   now: context.now,
   signal: context.signal,
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ObjectMetadata, parentAnnotation } from "@drover/controller";
 import { canonicalJson } from "@drover/json";
-import type { KubeObject, NewObject } from "@drover/kube";
+import { controllerReference, type KubeObject, type NewObject } from "@drover/kube";
 import type { DesiredChild } from "./child.ts";
 import { correctedAnnotation } from "./correction.ts";
 
@@ -59,6 +59,58 @@ export function withMarks(
     object: {
       ...marked,
       metadata: { ...marked.metadata, annotations: { ...annotations, [appliedAnnotation]: hash } },
+    },
+  };
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/**
+ * The patch that gives an object the marks of a declared child, and its owner reference or none, but not the hash: its
+ * fields are not applied. Undefined if it has them.
+ */
+export function marksPatch(
+  declared: NewObject,
+  { metadata }: KubeObject,
+  parent: Parameters<typeof controllerReference>[0],
+  isOwned: boolean,
+): object | undefined {
+  const { uid, resourceVersion, ownerReferences = [] } = metadata;
+  const others = ownerReferences.filter((one) => one.uid !== parent.metadata.uid);
+  const references = isOwned ? [...others, controllerReference(parent)] : others;
+  const labels = differing(allMarks.labels, declared.metadata.labels, metadata.labels);
+  const kept = allMarks.annotations.filter(
+    (name) => ![appliedAnnotation, correctedAnnotation].includes(name),
+  );
+  const annotations = differing(kept, declared.metadata.annotations, metadata.annotations);
+  const isOwnedNow = ownerReferences.some(
+    (one) => one.uid === parent.metadata.uid && one.controller === true,
+  );
+  const isRight = isOwnedNow === isOwned && references.length === ownerReferences.length;
+  if (isRight && Object.keys({ ...labels, ...annotations }).length === 0) return undefined;
+  return {
+    metadata: { uid, resourceVersion, labels, annotations, ...(!isRight && { ownerReferences: references }) },
+  };
+}
+
+/** What a merge patch has to set or remove of these names. */
+const differing = (names: readonly string[], wanted: Texts = {}, there: Texts = {}) =>
+  Object.fromEntries(
+    names.filter((name) => wanted[name] !== there[name]).map((name) => [name, wanted[name] ?? null]),
+  );
+
+/** The object without Drover's marks and its owners, which an apply sets beside the declared fields. */
+export function withoutMarks(object: KubeObject): KubeObject {
+  const without = (names: readonly string[], all: Texts = {}) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)));
+  const { labels, annotations, ownerReferences: _, resourceVersion: __, ...metadata } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      resourceVersion: "",
+      labels: without(allMarks.labels, labels),
+      annotations: without(allMarks.annotations, annotations),
     },
   };
 }

@@ -40,15 +40,17 @@ export function isChild(parent: Parent, child: ObservedChild): boolean {
   return isMarked(parent, object) && deletionOf(object) !== "Delete";
 }
 
+/** True if the object's labels name another controller of Drover, or another parent. */
+export const isOfAnotherController = ({ labels }: Parent, { metadata }: KubeObject): boolean =>
+  Object.entries(labels).some(([name, value]) => (metadata.labels?.[name] ?? value) !== value);
+
 /**
  * True if an object with the name of a declared child is that child, also if others have changed its labels or its
  * annotations, but not both.
  */
 export function isMarked(parent: Parent, object: KubeObject): boolean {
-  const { labels, namespace } = object.metadata;
-  const own = Object.entries(parent.labels);
-  const isOfAnother = own.some(([name, value]) => (labels?.[name] ?? value) !== value);
-  if (isOfAnother || controllerOf(object.metadata) !== undefined) return false;
+  const { namespace } = object.metadata;
+  if (isOfAnotherController(parent, object) || controllerOf(object.metadata) !== undefined) return false;
   if (parentIn(object) === parentNamedIn(parent, namespace)) return true;
   const isUnowned =
     isElsewhere(parent, namespace) || deletionOf(object) !== "Delete" || parentIn(object) !== undefined;

@@ -115,6 +115,25 @@ describe("the hooks of a CompositeController", { timeout: 240_000 }, () => {
     expect(htmlOf(await read(builtin.configMap, "of-others"))).toEqual({ "index.html": "Old" });
     expect(htmlOf(await read(builtin.configMap, "without-owner"))).toEqual({ "index.html": "Old" });
   });
+
+  it("take over children that they do not change either", async () => {
+    await cluster.apply(websites({ paused: true }, { takeOver: true, updates: [] }));
+    await world.until(websites(), (one) => one?.status?.["paused"] === true);
+    await cluster.apply(website("zoe"));
+    const { uid } = (await read(refOf(Website), "zoe"))?.metadata ?? expect.fail("There is no website.");
+    const owner = { apiVersion: "example.com/v1alpha1", kind: "Website", name: "zoe", uid, controller: true };
+    await client.create(builtin.configMap, {
+      metadata: { name: "zoe", namespace: "default", ownerReferences: [owner] },
+      data: { "index.html": "Old" },
+    });
+    await cluster.apply(websites({ paused: false }, { takeOver: true, updates: [] }));
+    await eventually(async () =>
+      expect((await read(builtin.configMap, "zoe"))?.metadata.labels).toMatchObject({
+        "drover.dev/owner-uid": uid,
+      }),
+    );
+    expect(htmlOf(await read(builtin.configMap, "zoe"))).toEqual({ "index.html": "Old" });
+  });
 });
 
 it("the hooks of a DecoratorController attach objects to those of others, and annotate them", async () => {

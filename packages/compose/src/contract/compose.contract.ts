@@ -415,6 +415,34 @@ export function composeContract(servers: () => Servers): void {
       expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "2" });
     });
 
+    test("with OnDelete is a child nevertheless, and outlives its parent if that is declared later", async () => {
+      const child = (value: string, deletion: SettledChild["deletion"]): Child => ({
+        object: configMap({ a: value }),
+        update: "OnDelete",
+        deletion,
+      });
+      const { cluster, client, declare } = await declaring([child("1", "Delete")]);
+      const lost = { "drover.dev/owner-uid": null, "drover.dev/controller": null };
+      await client.patch(builtin.configMap, key, { type: "merge", body: { metadata: { labels: lost } } });
+      await declare([child("2", "Retain")]);
+      const { metadata, data } = (await get(cluster, "configMap")) ?? expect.fail();
+      expect([data, metadata.ownerReferences ?? []]).toEqual([{ a: "1" }, []]);
+      expect(Object.keys(metadata.labels ?? {}).sort()).toEqual(Object.keys(lost).sort());
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect((await get(cluster, "configMap"))?.["data"]).toEqual({ a: "1" });
+    });
+
+    test("with OnDelete of a child that is as declared only adds what is missing of Drover's marks", async () => {
+      const child: Child = { object: configMap({ a: "1" }), update: "OnDelete" };
+      const { cluster, client, declare } = await declaring([child]);
+      const annotations = { "drover.dev/applied": null };
+      await client.patch(builtin.configMap, key, { type: "merge", body: { metadata: { annotations } } });
+      await declare([child]);
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "True" });
+      expect((await get(cluster, "configMap"))?.metadata.annotations).toHaveProperty(["drover.dev/applied"]);
+    });
+
     test("with Rolling changes one child after the other", async () => {
       const child = (name: string, image: string): Child => ({
         object: deployment(name, name, image),

@@ -79,6 +79,14 @@ export function elsewhereContract(servers: () => Servers): void {
       await client.delete(builtin.configMap, released);
     });
 
+    test("are deleted when they are no longer declared, also if they have just lost their labels", async () => {
+      const { client, declare, key } = await everywhere((elsewhere) => [elsewhere({ a: "1" })]);
+      const labels = { "drover.dev/controller": null, "drover.dev/owner-uid": null };
+      await client.patch(builtin.configMap, key, { type: "merge", body: { metadata: { labels } } });
+      await declare([]);
+      expect(await client.get(builtin.configMap, key)).toBeUndefined();
+    });
+
     test("stay with Orphan, without marks, or with Retain, for a parent that declares them again", async () => {
       const { cluster, client, namespace, key } = await everywhere((elsewhere) => [
         { object: elsewhere({ a: "1" }), deletion: "Orphan" },

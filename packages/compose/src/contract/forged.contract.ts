@@ -133,7 +133,7 @@ export function forgedContract(servers: () => Servers): void {
     const { labels } = await marksOf(client);
     const { metadata: owner } = (await cluster.get(websiteKind, "a")) ?? expect.fail();
     const ownerReferences = [controllerReference({ ref: refOf(Website), metadata: owner })];
-    const names = Array.from({ length: 9 }, (_, i) => `forged-${i}`);
+    const names = Array.from({ length: 17 }, (_, i) => `forged-${i}`);
     for (const name of names) {
       const metadata = { labels, ownerReferences, name, namespace: "default" };
       await client.create(builtin.configMap, { metadata, data: large });

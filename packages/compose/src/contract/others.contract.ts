@@ -1,5 +1,5 @@
 import { type Child, type SettledChild, objectKey } from "@drover/controller";
-import { builtin, controllerReference } from "@drover/kube";
+import { builtin, controllerReference, refOf } from "@drover/kube";
 import type { TestCluster } from "@drover/testing";
 import { describe, expect, test } from "vitest";
 import {
@@ -15,7 +15,7 @@ import {
   outcomes,
   type Servers,
 } from "./clusters.contract.ts";
-import { controllerOfWebsites, kinds, website, websiteKind } from "../website.fixture.ts";
+import { controllerOfWebsites, kinds, Website, website, websiteKind } from "../website.fixture.ts";
 
 /** The promises of a composed controller while other clients write, and while one child waits for another. */
 export function othersContract(servers: () => Servers): void {
@@ -245,16 +245,69 @@ export function othersContract(servers: () => Servers): void {
     expect(await get(cluster, "secret", "b")).toBeDefined();
   });
 
-  test("an update with Recreate keeps a child for which another change is refused", async () => {
+  test.each([
+    ["a", "not a label"],
+    ["immutable-settings", "it cannot be changed"],
+  ])("an update with Recreate keeps %s if another change is refused: %s", async (name, label) => {
     const child = (labels: Readonly<Record<string, string>>): Child => ({
-      object: { ...kinds.configMap, metadata: { name: "a", labels }, data: { a: "1" } },
+      object: { ...kinds.configMap, metadata: { name, labels }, data: { a: "1" } },
       update: "Recreate",
     });
     const { cluster, declare } = await declaring([child({ app: "a" })]);
-    const before = await get(cluster, "configMap");
-    await declare([child({ app: "not a label" })]);
+    const before = await get(cluster, "configMap", name);
+    await declare([child({ app: label })]);
     expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "ChildInvalid" });
-    expect(await get(cluster, "configMap")).toEqual(before);
+    expect(await get(cluster, "configMap", name)).toEqual(before);
+  });
+
+  test("an update with Recreate keeps a child that could not be created again", async () => {
+    const secret = (type: string, name: string): Child => ({
+      object: { ...kinds.secret, metadata: { name: "a" }, type, data: { [name]: "" } },
+      update: "Recreate",
+    });
+    const { cluster, declare } = await declaring([secret("example.com/one", "a")]);
+    const before = await get(cluster, "secret");
+    // The type is immutable, and the name of the value is not valid.
+    await declare([secret("example.com/two", "not a name")]);
+    expect(await conditionOf(cluster, "Ready")).toMatchObject({ status: "False", reason: "ChildInvalid" });
+    expect(await get(cluster, "secret")).toEqual(before);
+  });
+
+  describe("an object that another controller has made for the parent", () => {
+    const declaringBesides = async (
+      children: readonly Child[],
+      labels: Readonly<Record<string, string>> = {},
+    ) => {
+      const opened = await declaring([]);
+      const { metadata } = (await opened.cluster.get(websiteKind, "a")) ?? expect.fail();
+      const ownerReferences = [controllerReference({ ref: refOf(Website), metadata })];
+      await opened.client.create(builtin.configMap, {
+        metadata: { name: "a", namespace: "default", labels, ownerReferences },
+        data: { a: "theirs" },
+      });
+      await opened.declare(children);
+      return opened;
+    };
+
+    test("is left alone", async () => {
+      const { cluster } = await declaringBesides([configMap({ a: "1" })]);
+      expect(await get(cluster, "configMap")).toMatchObject({ data: { a: "theirs" } });
+      expect(await conditionOf(cluster, "Ready")).toMatchObject({
+        reason: "ChildNameTaken",
+        message: expect.stringContaining(
+          "another controller has made it for the same object. Declare it with adopt",
+        ) as string,
+      });
+    });
+
+    test("becomes a child with adopt, but not that of another function", async () => {
+      const adopted: Child = { object: configMap({ a: "1" }), adopt: true };
+      const one = await declaringBesides([adopted]);
+      expect(await get(one.cluster, "configMap")).toMatchObject({ data: { a: "1" } });
+      const other = await declaringBesides([adopted], { "drover.dev/controller": "others.example.com" });
+      expect(await get(other.cluster, "configMap")).toMatchObject({ data: { a: "theirs" } });
+      expect(await conditionOf(other.cluster, "Ready")).toMatchObject({ reason: "ChildNameTaken" });
+    });
   });
 
   describe("a child that may outlive its parent", () => {

@@ -32,16 +32,14 @@ export interface Observation {
   readonly notServed: readonly ResourceRef[];
 }
 
-/** Most objects of a kind that look like children: those that are declared, and as many that are no longer. */
+/** Most objects that look like children, of all kinds: those that are declared, and as many that are no longer. */
 const maxCount = 2 * maxChildren;
-/** Most characters of these as JSON. */
-const maxSize = 8 * 2 ** 20;
+/** Most characters of these as JSON: objects that exist have a status and managed fields, too. */
+const maxSize = 16 * 2 ** 20;
 
 interface ObserveOptions {
   /** If true, they are read live, and only their metadata: then any number of them is possible. */
   readonly isLive?: boolean | undefined;
-  /** If true, objects that the parent controls and that lack Drover's labels are children, too. */
-  readonly takesOver?: boolean | undefined;
 }
 
 /**
@@ -52,20 +50,23 @@ interface ObserveOptions {
  */
 export async function observeChildren(
   context: ApplyContext,
-  { isLive = false, takesOver = false }: ObserveOptions = {},
+  { isLive = false }: ObserveOptions = {},
 ): Promise<Observation> {
+  const bound = openBound(context);
   const kinds = await Promise.all(
     context.owns.map(async (owned) => {
       const ref = refOf(owned.kind);
+      const reading = { context, ref, isLive, bound };
       const namespaces = namespacesOf(context, ref, owned);
       const found: ObservedChild[] = [];
       try {
         // One after the other: the run's cache takes the version of a kind's first list.
         for (const namespace of namespaces) {
-          found.push(...(await childrenIn({ context, ref, isLive }, namespace)));
-          if (takesOver) found.push(...(await unlabelledIn({ context, ref, isLive }, namespace)));
-          // Nothing looks for the children of a parent that is gone: also those that have just lost their labels count.
-          if (isLive) found.push(...(await recordedChildren({ context, ref, isLive }, namespace, found)));
+          found.push(...(await childrenIn(reading, namespace)));
+          if (context.takesOver !== undefined && !isLive)
+            found.push(...(await unlabelledIn(reading, context.takesOver, namespace)));
+          // Those that have lost their labels, too: once they are not recorded any more, nothing looks for them.
+          found.push(...(await recordedChildren(reading, namespace, found)));
         }
       } catch (error) {
         // A kind whose CRD is missing has no objects. If one is declared, its apply reports that.
@@ -92,6 +93,8 @@ interface Reading {
   readonly context: ApplyContext;
   readonly ref: ResourceRef;
   readonly isLive: boolean;
+  /** Adds up the children of all kinds. */
+  readonly bound: Bound;
 }
 
 async function childrenIn(
@@ -102,17 +105,17 @@ async function childrenIn(
   const { client, labels, metadata: parent, signal } = context;
   const selector = { matchLabels: labels };
   const isHere = parent.namespace === undefined || parent.namespace === namespace;
+  const bound = isHere ? reading.bound : openBound(context);
   try {
     if (!isLive) {
-      const bounded = { limit: pageSize, onPage: boundOf(reading), signal };
+      const bounded = { limit: pageSize, onPage: (page: readonly KubeObject[]) => bound(ref, page), signal };
       const options = { namespace, selector, madeByRuns: true, ...bounded };
       return childrenAmong(reading, await client.find(ref, options));
     }
     const found: ObservedChild[] = [];
-    const bound = boundOf(reading);
     const options = { namespace, labelSelector: selectorQuery(selector), metadataOnly: true };
     for await (const page of pagesOf(context, ref, options)) {
-      if (!isHere) bound(page);
+      if (!isHere) bound(ref, page);
       found.push(...childrenAmong(reading, page));
     }
     return found;
@@ -124,17 +127,21 @@ async function childrenIn(
   }
 }
 
-/** The objects that the parent controls, and that another program has made for it. */
+/** The objects that the parent controls, that another program has made for it, and that are taken over. */
 async function unlabelledIn(
-  { context, ref }: Reading,
+  { context, ref, bound }: Reading,
+  takesOver: NonNullable<ApplyContext["takesOver"]>,
   namespace: string | undefined,
 ): Promise<readonly ObservedChild[]> {
   const found: ObservedChild[] = [];
   for await (const page of pagesOf(context, ref, { namespace, labelSelector: `!${ownerLabel}` })) {
     const controlled = page.filter(
-      ({ metadata }) =>
-        isControlledBy(metadata, context.metadata) && !isElsewhere(context, metadata.namespace),
+      (object) =>
+        isControlledBy(object.metadata, context.metadata) &&
+        !isElsewhere(context, object.metadata.namespace) &&
+        takesOver(object),
     );
+    bound(ref, controlled);
     found.push(...controlled.map((object) => ({ ref, key: keyOf(object), object })));
   }
   return found;
@@ -155,9 +162,9 @@ async function recordedChildren(
     // Others may write any number of them into the record, or empty it.
     .slice(0, maxCount);
   const read: ObservedChild[] = [];
-  const bound = boundOf(reading);
+  const bound = openBound(context);
   for await (const objects of objectsByKey(context, ref, keys)) {
-    if (!reading.isLive) bound(objects);
+    if (!reading.isLive) bound(ref, objects);
     read.push(...childrenAmong(reading, reading.isLive ? objects.map(metadataOf) : objects));
   }
   return read;
@@ -178,11 +185,14 @@ const metadataOf = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => (
   metadata,
 });
 
+/** @throws TerminalError `TooManyChildren` when these and all before are too many, or too large. */
+type Bound = (ref: ResourceRef, objects: readonly KubeObject[]) => void;
+
 /** Adds up the objects that are read, and their sizes. */
-function boundOf({ context, ref }: Reading): (objects: readonly KubeObject[]) => void {
+function openBound(context: ApplyContext): Bound {
   let count = 0;
   let size = 0;
-  return (objects) => {
+  return (ref, objects) => {
     count += objects.length;
     for (const object of objects) size += writeJson(object).length;
     if (count > maxCount || size > maxSize) throw new TooManyChildrenError(ref, context.labels);
@@ -193,8 +203,8 @@ class TooManyChildrenError extends TerminalError {
   constructor(ref: ResourceRef, labels: ApplyContext["labels"]) {
     const everywhere = ref.namespaced ? " -A" : "";
     super(
-      `There are more children of kind ${ref.kind} than ${maxCount}, or they have more than ${maxSize / 2 ** 20} MiB. Delete those ` +
-        `that others have made or enlarged: kubectl get ${resourceNameOf(ref)}${everywhere} -l ${selectorQuery({ matchLabels: labels })}`,
+      `There are more children than ${maxCount}, or they have more than ${maxSize / 2 ** 20} MiB; the last ones are of the kind ` +
+        `${ref.kind}. Delete those that others have made or enlarged: kubectl get ${resourceNameOf(ref)}${everywhere} -l ${selectorQuery({ matchLabels: labels })}`,
       { reason: "TooManyChildren" },
     );
   }
