@@ -196,16 +196,20 @@ const actions = {
   kept: "keep",
 } as const satisfies Record<ChildOutcome["did"], PlannedChange["action"]>;
 
-/** A child that is deleted, and is created again by a later run, has a refused apply before its deletion. */
+/**
+ * A child that is deleted, and is created again by a later run, has a refused apply before its deletion. One that is changed
+ * only when it is deleted may get its owner or Drover's marks.
+ */
 function childChange({ ref, key, did, why }: ChildOutcome, writes: readonly DryRunWrite[]): PlannedChange {
   const isRecreated = did === "waits" && writes.some(({ verb }) => verb === "delete");
   const done = writes.filter(({ refusal }) => refusal === undefined);
   const { refusal } = writes.find((write) => write.refusal !== undefined) ?? {};
   const reason = isRecreated ? (refusal?.serverMessage ?? why) : why;
+  const isMarked = did === "waits" && !isRecreated && done.length > 0;
   return {
     kind: ref.kind,
     key,
-    action: isRecreated ? "recreate" : actions[did],
+    action: isRecreated ? "recreate" : isMarked ? "change" : actions[did],
     ...(reason !== undefined && { why: reason }),
     fields: fieldChanges(done[0]?.before, done.at(-1)?.after, { status: false }),
   };
