@@ -270,10 +270,11 @@ interface ApplyChildOptions extends Pick<ApplyOptions, "force" | "dryRun"> {
 const noVersion = "1";
 
 async function apply(
-  { client, comparison, signal }: ApplyContext,
+  context: ApplyContext,
   child: DesiredChild,
   { live, version, correction, ...options }: ApplyChildOptions,
 ): Promise<KubeObject> {
+  const { client, comparison, signal, metadata: parent } = context;
   const { ref, isOwned } = child;
   const declared = correction === undefined ? child.object : withCorrection(child.object, correction);
   const expected = {
@@ -282,8 +283,22 @@ async function apply(
   };
   const object = { ...declared, metadata: { ...declared.metadata, ...expected } };
   const applied = await client.apply(ref, object, { ...options, owned: isOwned, signal });
-  if (options.dryRun !== true) comparison.applied(child, applied, correction);
-  return applied;
+  if (options.dryRun === true) return applied;
+  comparison.applied(child, applied, correction);
+  // An apply removes only an owner reference that an apply has made.
+  return !isOwned && isControlledBy(applied.metadata, parent) ? disowned(context, child, applied) : applied;
+}
+
+/** The child without its owner reference, as which it outlives its parent. */
+async function disowned(
+  { client, metadata: parent, signal }: ApplyContext,
+  { ref, key }: DesiredChild,
+  { metadata }: KubeObject,
+): Promise<KubeObject> {
+  const { uid, resourceVersion, ownerReferences = [] } = metadata;
+  const others = ownerReferences.filter((one) => one.uid !== parent.uid);
+  const body = { metadata: { uid, resourceVersion, ownerReferences: others } };
+  return client.patch(ref, key, { type: "merge", body }, { signal });
 }
 
 /** The report of a refusal that is about this child. @throws any other error. */

@@ -58,6 +58,8 @@ export function openComparison(): Comparison {
       if (hash !== child.hash)
         return hash === undefined || known?.hash === child.hash ? "drifted" : "declared";
       if (child.isOwned && !isControlledBy(live.metadata, parent)) return "drifted";
+      // Another client has made the owner reference: with it, the child would be deleted with its parent.
+      if (!child.isOwned && isControlledBy(live.metadata, parent)) return "declared";
       if (contains(live, child.object)) return "none";
       return known?.shape === shapeOf(child, live) ? "none" : "drifted";
     },

@@ -300,6 +300,15 @@ export function othersContract(servers: () => Servers): void {
       });
     });
 
+    test("outlives its parent, if it is adopted so", async () => {
+      const kept: Child = { object: configMap({ a: "1" }), adopt: true, deletion: "Retain" };
+      const { cluster } = await declaringBesides([kept]);
+      expect((await get(cluster, "configMap"))?.metadata.ownerReferences ?? []).toEqual([]);
+      await cluster.delete(websiteKind, "a");
+      await cluster.runUntilIdle();
+      expect(await get(cluster, "configMap")).toMatchObject({ data: { a: "1" } });
+    });
+
     test("becomes a child with adopt, but not that of another function", async () => {
       const adopted: Child = { object: configMap({ a: "1" }), adopt: true };
       const one = await declaringBesides([adopted]);
