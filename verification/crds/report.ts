@@ -1,5 +1,6 @@
 // The result for people: each sort of difference with an example, a table of the projects, and a last line of figures.
 import { describeDifferences } from "../../packages/sandbox/conformance/compare.ts";
+import { markdownTable } from "../harness/markdown-table.ts";
 import type { Differing, Outcome } from "./compare-project.ts";
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
@@ -53,9 +54,10 @@ export function report(outcomes: readonly Outcome[]): string {
   ]);
   const total = (of: (one: Outcome) => number): number => sum(outcomes.map(of));
   return [
-    `| ${head.join(" | ")} |`,
-    `| ${head.map(() => "---").join(" | ")} |`,
-    ...rows.map((row) => `| ${row.join(" | ")} |`),
+    markdownTable(
+      head,
+      rows.map((row) => row.map(String)),
+    ),
     ...[...reasons].map(([what, count]) => `not checked: ${count} times ${what}`),
     `${outcomes.length} projects, ${total((one) => one.definitions)} definitions, ` +
       `${total((one) => one.samples)} samples and ${total((one) => one.made)} made, ` +

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../packages/controller/src/duration.ts";
+import { variableOf } from "../../packages/runtime/src/process/settings.ts";
 import { followSettings } from "@drover/bridge";
 import {
   functionSettings,
@@ -172,8 +173,6 @@ const declaredDefault = (schema: z.core.$ZodType): unknown => {
   return schema instanceof z.ZodPipe ? declaredDefault(schema.def.in) : undefined;
 };
 
-const variable = (field: string): string => `DROVER_${field.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
-
 const intro = `# Settings
 
 The environment variables of every process. Written from the comments in the code: see verification/repository/settings.test.ts.
@@ -190,7 +189,7 @@ The environment variables of every process. Written from the comments in the cod
 /** A comment names other settings as the code does: `httpHost` is `DROVER_HTTP_HOST`. */
 const withVariables = (comment: string): string =>
   comment.replace(/`([a-z]+[A-Z]\w*)`/g, (text, name: string) =>
-    names.has(name) ? code(variable(name)) : text,
+    names.has(name) ? code(variableOf(name)) : text,
   );
 const names = new Set(Object.values(processes).flatMap(({ schema }) => Object.keys(schema.shape)));
 
@@ -204,7 +203,7 @@ function sectionText(constant: string, { title, text, file, schema }: Section): 
     if (declared.comment === "")
       throw new Error(`${field} in ${file} needs a comment, for docs/reference/settings.md.`);
     return [
-      code(variable(field)),
+      code(variableOf(field)),
       writtenAs(type, declared),
       defaultOf(type, declared),
       withVariables(declared.comment),
@@ -221,5 +220,5 @@ it("docs/reference/settings.md has every setting, with its comment in the code",
 
 it("the page has every variable that a process accepts", () => {
   const page = readFileSync(join(root, "docs/reference/settings.md"), "utf8");
-  expect([...names].map(variable).filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
+  expect([...names].map(variableOf).filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
 });

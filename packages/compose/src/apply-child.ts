@@ -27,7 +27,14 @@ import {
   withCorrection,
 } from "./correction.ts";
 import { isRetained, marksPatch, parentIn, withoutMarks } from "./marks.ts";
-import { isElsewhere, isOfAnotherController, isMarked, type Parent, parentNamedIn } from "./parent.ts";
+import {
+  hasLabels,
+  isElsewhere,
+  isMarked,
+  isOfAnotherController,
+  type Parent,
+  parentNamedIn,
+} from "./parent.ts";
 import type { Comparison } from "./satisfied.ts";
 
 /** How a run has changed a child, or why it has not. */
@@ -48,7 +55,7 @@ export interface ApplyContext extends Parent {
   /** The field manager of the run's client. */
   readonly fieldManager: string;
   readonly comparison: Comparison;
-  /** Tells which objects that the parent controls, and that have no labels of Drover, are to become children. */
+  /** True for an object that is to become a child, of those that the parent controls and that have no labels of Drover. */
   readonly takesOver?: ((object: KubeObject) => boolean) | undefined;
   readonly now: () => Date;
   readonly signal: AbortSignal;
@@ -120,13 +127,13 @@ export async function deleteChild(
 function isOurs(context: ApplyContext, live: KubeObject): boolean {
   if (isMarked(context, live)) return true;
   if (!isControlledBy(live.metadata, context.metadata)) return false;
-  return hasOwnFields(context, live) || context.takesOver?.(live) === true;
+  // Copies of objects have no managed fields: then the labels decide.
+  return hasLabels(context, live) || hasOwnFields(context, live) || context.takesOver?.(live) === true;
 }
 
-/** Copies of objects have no managers: their labels show to whom they belong. */
-const hasOwnFields = ({ fieldManager, labels }: ApplyContext, live: KubeObject): boolean =>
-  managedFieldsOf(live).some(({ manager }) => manager === fieldManager) ||
-  Object.entries(labels).every(([name, value]) => live.metadata.labels?.[name] === value);
+/** True if this controller has applied fields of the object. */
+const hasOwnFields = ({ fieldManager }: ApplyContext, live: KubeObject): boolean =>
+  managedFieldsOf(live).some(({ manager }) => manager === fieldManager);
 
 async function adopt(context: ApplyContext, child: DesiredChild, live: KubeObject): Promise<ChildReport> {
   if (!mayAdopt(context, child, live)) return taken(context, live);
@@ -166,8 +173,7 @@ function takenBy(context: ApplyContext, live: KubeObject): string {
   const parent = parentIn(live);
   if (parent !== undefined)
     return `belongs to ${isHidden ? "another object" : parent}. Remove its annotation ${parentAnnotation} if that is gone, or`;
-  const isLost = managedFieldsOf(live).some(({ manager }) => manager === context.fieldManager);
-  return isLost
+  return hasOwnFields(context, live)
     ? "has no controller, but fields of this one: it was released, or replaced without its metadata. Declare it with adopt, " +
         "or delete it, which creates it again, or"
     : "has no controller. Declare it with adopt, or delete it, or";
@@ -191,15 +197,20 @@ async function update(context: ApplyContext, child: DesiredChild, live: KubeObje
  * A child that is changed only when it is deleted still gets what makes it a child: its labels, its owner, and what becomes of
  * it when it is no longer declared. The declared fields stay as they are.
  */
-async function markOnly(
+async function markOnly(context: ApplyContext, child: DesiredChild, live: KubeObject): Promise<ChildReport> {
+  await patchMarks(context, child, live);
+  return { did: "waits", why: "it is changed only when it is deleted, as its update says (OnDelete)" };
+}
+
+/** The object with the marks of a child, and its owner reference or none. */
+async function patchMarks(
   context: ApplyContext,
   { ref, key, object: declared, isOwned }: DesiredChild,
   live: KubeObject,
-): Promise<ChildReport> {
+): Promise<KubeObject> {
   const body = marksPatch(declared, live, context, isOwned);
-  if (body !== undefined)
-    await context.client.patch(ref, key, { type: "merge", body }, { signal: context.signal });
-  return { did: "waits", why: "it is changed only when it is deleted, as its update says (OnDelete)" };
+  if (body === undefined) return live;
+  return context.client.patch(ref, key, { type: "merge", body }, { signal: context.signal });
 }
 
 /**
@@ -286,19 +297,7 @@ async function apply(
   if (options.dryRun === true) return applied;
   comparison.applied(child, applied, correction);
   // An apply removes only an owner reference that an apply has made.
-  return !isOwned && isControlledBy(applied.metadata, parent) ? disowned(context, child, applied) : applied;
-}
-
-/** The child without its owner reference, as which it outlives its parent. */
-async function disowned(
-  { client, metadata: parent, signal }: ApplyContext,
-  { ref, key }: DesiredChild,
-  { metadata }: KubeObject,
-): Promise<KubeObject> {
-  const { uid, resourceVersion, ownerReferences = [] } = metadata;
-  const others = ownerReferences.filter((one) => one.uid !== parent.uid);
-  const body = { metadata: { uid, resourceVersion, ownerReferences: others } };
-  return client.patch(ref, key, { type: "merge", body }, { signal });
+  return !isOwned && isControlledBy(applied.metadata, parent) ? patchMarks(context, child, applied) : applied;
 }
 
 /** The report of a refusal that is about this child. @throws any other error. */

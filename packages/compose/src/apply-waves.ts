@@ -27,7 +27,7 @@ export async function applyWaves(
 ): Promise<AppliedWaves> {
   const waves = [...new Set(desired.map(({ wave }) => wave))].sort((a, b) => a - b);
   const children: AppliedChild[] = [];
-  // Of rolling children, readiness is asked for each of the others: it is found out once for each.
+  // Each rolling child depends on the readiness of all others, so it is computed once for each.
   const unready = new Map(
     desired
       .filter(({ update }) => update === "Rolling")

@@ -100,7 +100,7 @@ interface ComposedController<R extends Resource> extends Pick<
   Controller<R>,
   "name" | "for" | "owns" | "watches"
 > {
-  /** Tells which objects it takes over, of those that the parent controls and that do not have Drover's labels. */
+  /** True for an object that it takes over, of those that the parent controls and that do not have Drover's labels. */
   readonly takesOver?: ApplyContext["takesOver"];
 }
 

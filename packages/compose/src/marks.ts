@@ -93,7 +93,7 @@ export function marksPatch(
   };
 }
 
-/** What a merge patch has to set or remove of these names. */
+/** A merge patch of these names, from the values that are there to the wanted ones. */
 const differing = (names: readonly string[], wanted: Texts = {}, there: Texts = {}) =>
   Object.fromEntries(
     names.filter((name) => wanted[name] !== there[name]).map((name) => [name, wanted[name] ?? null]),

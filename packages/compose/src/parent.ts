@@ -57,5 +57,6 @@ export function isMarked(parent: Parent, object: KubeObject): boolean {
   return isUnowned && hasLabels(parent, object);
 }
 
-const hasLabels = ({ labels }: Parent, { metadata }: KubeObject): boolean =>
+/** True if the object has Drover's labels for a child of this parent. */
+export const hasLabels = ({ labels }: Parent, { metadata }: KubeObject): boolean =>
   Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value);

@@ -32,10 +32,12 @@ export interface Observation {
   readonly notServed: readonly ResourceRef[];
 }
 
-/** Most objects that look like children, of all kinds: those that are declared, and as many that are no longer. */
+/** Most objects that look like children: those that are declared, and as many that are no longer. */
 const maxCount = 2 * maxChildren;
-/** Most characters of these as JSON: objects that exist have a status and managed fields, too. */
+/** Most characters of these as JSON, of all kinds together: objects that exist have a status and managed fields, too. */
 const maxSize = 16 * 2 ** 20;
+/** The same for the objects of a kind in other namespaces, where others can make any number of them. */
+const maxSizeElsewhere = 8 * 2 ** 20;
 
 interface ObserveOptions {
   /** If true, they are read live, and only their metadata: then any number of them is possible. */
@@ -52,7 +54,7 @@ export async function observeChildren(
   context: ApplyContext,
   { isLive = false }: ObserveOptions = {},
 ): Promise<Observation> {
-  const bound = openBound(context);
+  const bound = openBound(context, maxSize);
   const kinds = await Promise.all(
     context.owns.map(async (owned) => {
       const ref = refOf(owned.kind);
@@ -93,7 +95,7 @@ interface Reading {
   readonly context: ApplyContext;
   readonly ref: ResourceRef;
   readonly isLive: boolean;
-  /** Adds up the children of all kinds. */
+  /** Adds up the children of all kinds that are in the parent's namespace. */
   readonly bound: Bound;
 }
 
@@ -105,7 +107,7 @@ async function childrenIn(
   const { client, labels, metadata: parent, signal } = context;
   const selector = { matchLabels: labels };
   const isHere = parent.namespace === undefined || parent.namespace === namespace;
-  const bound = isHere ? reading.bound : openBound(context);
+  const bound = isHere ? reading.bound : openBound(context, maxSizeElsewhere);
   try {
     if (!isLive) {
       const bounded = { limit: pageSize, onPage: (page: readonly KubeObject[]) => bound(ref, page), signal };
@@ -162,7 +164,7 @@ async function recordedChildren(
     // Others may write any number of them into the record, or empty it.
     .slice(0, maxCount);
   const read: ObservedChild[] = [];
-  const bound = openBound(context);
+  const bound = openBound(context, maxSizeElsewhere);
   for await (const objects of objectsByKey(context, ref, keys)) {
     if (!reading.isLive) bound(ref, objects);
     read.push(...childrenAmong(reading, reading.isLive ? objects.map(metadataOf) : objects));
@@ -189,21 +191,21 @@ const metadataOf = ({ apiVersion, kind, metadata }: KubeObject): KubeObject => (
 type Bound = (ref: ResourceRef, objects: readonly KubeObject[]) => void;
 
 /** Adds up the objects that are read, and their sizes. */
-function openBound(context: ApplyContext): Bound {
+function openBound(context: ApplyContext, most: number): Bound {
   let count = 0;
   let size = 0;
   return (ref, objects) => {
     count += objects.length;
     for (const object of objects) size += writeJson(object).length;
-    if (count > maxCount || size > maxSize) throw new TooManyChildrenError(ref, context.labels);
+    if (count > maxCount || size > most) throw new TooManyChildrenError(ref, context.labels, most);
   };
 }
 
 class TooManyChildrenError extends TerminalError {
-  constructor(ref: ResourceRef, labels: ApplyContext["labels"]) {
+  constructor(ref: ResourceRef, labels: ApplyContext["labels"], most: number) {
     const everywhere = ref.namespaced ? " -A" : "";
     super(
-      `There are more children than ${maxCount}, or they have more than ${maxSize / 2 ** 20} MiB; the last ones are of the kind ` +
+      `There are more children than ${maxCount}, or they have more than ${most / 2 ** 20} MiB; the last ones are of the kind ` +
         `${ref.kind}. Delete those that others have made or enlarged: kubectl get ${resourceNameOf(ref)}${everywhere} -l ${selectorQuery({ matchLabels: labels })}`,
       { reason: "TooManyChildren" },
     );

@@ -251,4 +251,4 @@ function secretProblem(path: string): string | undefined {
 }
 
 /** The variable that a field is read from: `redisUrl` -> `DROVER_REDIS_URL`. */
-const variableOf = (field: string): string => prefix + field.replace(/[A-Z]/g, "_$&").toUpperCase();
+export const variableOf = (field: string): string => prefix + field.replace(/[A-Z]/g, "_$&").toUpperCase();
