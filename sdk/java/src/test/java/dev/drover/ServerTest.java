@@ -279,7 +279,10 @@ class ServerTest {
   @Test
   void theOldestIsClosedWhenStrangersHoldTooManyBytes() throws Exception {
     start(finalizes(), new Waiting(1_000, 1 << 20, MINUTE), MINUTE);
-    Socket first = open(BODY + " ".repeat(200_000));
+    // An answer shows that the server has opened this connection before the second.
+    Socket first = open("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n");
+    assertEquals('H', first.getInputStream().read());
+    first.getOutputStream().write(Messages.bytes(BODY + " ".repeat(200_000)));
     Socket second = open(BODY + " ".repeat(200_000));
     assertClosed(first);
     assertEquals("{\"outcome\":\"finalized\"}", post("t1", Messages.body("t1", 1)));
