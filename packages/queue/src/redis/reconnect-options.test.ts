@@ -14,6 +14,11 @@ it.each([
   expect(pauses).toEqual([50, 100, 250, 500, 500, 500]);
 });
 
+it("an address that does not answer is given up long before ioredis does by default, after 10 s", () => {
+  const { redisOptions } = clusterReconnectOptions(connection);
+  expect([reconnectOptions(connection).connectTimeout, redisOptions.connectTimeout]).toEqual([3_000, 3_000]);
+});
+
 it("a server that was demoted is asked less and less often, and soon again once it takes writes", () => {
   const clock = new VirtualTimers();
   const options = reconnectOptions(connection, clock);

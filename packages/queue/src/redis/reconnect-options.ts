@@ -6,6 +6,11 @@ import { isTransientError } from "./redis-errors.ts";
 /** Quick reconnects: with ioredis's default, a queue came back up to 18 s after its server. */
 const firstReconnect: Milliseconds = 50;
 const slowestReconnect: Milliseconds = 500;
+/**
+ * How long a connection may take. A packet to the address of a Pod that is gone is dropped, and nothing answers. Longer
+ * than the second after which the kernel sends a lost packet again.
+ */
+const connectTimeout: Milliseconds = 3_000;
 /** How often a server that loads its data is checked for being ready. */
 const loadingPoll: Milliseconds = 200;
 /** Pause before a command that a cluster cannot take now is sent again. */
@@ -73,6 +78,7 @@ export function clusterReconnectOptions({ clientName, socketTimeout }: Reconnect
 
 const commonOptions = (clientName: string, socketTimeout: Milliseconds) => ({
   connectionName: clientName,
+  connectTimeout,
   // Redis 7.0 does not have CLIENT SETINFO, and its use takes one more permission.
   disableClientInfo: true,
   maxRetriesPerRequest: null,
