@@ -48,7 +48,7 @@ const inspected = z
   })
   .transform(({ Id, Name, RestartCount, State, Config, NetworkSettings }) => {
     const networks = Object.entries(NetworkSettings.Networks ?? {});
-    const [, api] = networks.find(([name]) => name.endsWith("_api")) ?? [];
+    const [, network] = networks.find(([name]) => name.endsWith("_api")) ?? networks[0] ?? [];
     return {
       id: Id,
       name: Name,
@@ -58,8 +58,8 @@ const inspected = z
       /** Id of its first process, outside of the container; 0 if it does not run. */
       pid: State.Pid,
       restarts: RestartCount,
-      /** On the network that the API server is on. */
-      address: api?.IPAddress,
+      /** On the network that the API server is on, if it is there; else on one of its own. */
+      address: network?.IPAddress,
     };
   });
 /** A container of the project. */
