@@ -35,6 +35,7 @@ export {
   type Announcement,
   type OutsidePlan,
   type OutsideWrite,
+  type GoneContext,
   type ReconcileContext,
   type ReconcileResult,
 } from "./definition/reconcile-context.ts";

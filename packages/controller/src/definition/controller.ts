@@ -2,7 +2,7 @@ import type { Compose } from "./children.ts";
 import { type Duration, type Milliseconds, parseDuration } from "../duration.ts";
 import { InvalidControllerError, positiveDuration, positiveInteger } from "./invalid-controller.ts";
 import type { NoUnknownFields } from "./known-fields.ts";
-import type { ReconcileContext, ReconcileResult } from "./reconcile-context.ts";
+import type { GoneContext, ReconcileContext, ReconcileResult } from "./reconcile-context.ts";
 import { type Limits, limitsFrom, type Retry, type RetryDefinition, retryFrom } from "./run-settings.ts";
 import type { Predicates } from "../function/watched-kind-declaration.ts";
 import type { Resource } from "../resource/resource.ts";
@@ -59,6 +59,13 @@ export interface ControllerDefinition<R extends Resource> {
    * it can still update the status while other finalizers keep the object. If omitted, such a run does nothing.
    */
   whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+  /**
+   * Called for a key without an object: it was deleted, or something names an object that never was. Here a controller
+   * releases what it holds for its objects, such as its finalizer on objects that it owned. It is called again whenever
+   * something changes that names the key, so it should cost little; and with backoff if it throws. If omitted, such a run
+   * does nothing.
+   */
+  whenGone?(context: GoneContext): Promise<void>;
 }
 
 /** A defined controller: durations are parsed, defaults are set. */
@@ -81,6 +88,7 @@ export interface Controller<R extends Resource = Resource> {
   finalize(context: ReconcileContext<R>): Promise<void>;
   needsFinalizer(object: Pick<ReconcileContext<R>, "metadata" | "spec">): boolean;
   whileDeleting?(context: ReconcileContext<R>): Promise<ReconcileResult<R> | undefined>;
+  whenGone?(context: GoneContext): Promise<void>;
   /** What `reconcile` makes the children by, if the controller declares them (`composeController` of @drover/compose). */
   readonly compose?: Compose<R>;
 }
@@ -159,6 +167,9 @@ export function controllerFrom<R extends Resource>(definition: ControllerDefinit
     needsFinalizer: (object) => definition.needsFinalizer?.(object) ?? true,
     ...(definition.whileDeleting !== undefined && {
       whileDeleting: (context) => definition.whileDeleting?.(context) ?? Promise.resolve(undefined),
+    }),
+    ...(definition.whenGone !== undefined && {
+      whenGone: (context) => definition.whenGone?.(context) ?? Promise.resolve(),
     }),
   };
 }

@@ -33,6 +33,12 @@ export interface OutsidePlan {
   readonly stop: (why: string) => never;
 }
 
+/** The argument of a run for a key without an object. */
+export type GoneContext = Pick<
+  ReconcileContext<Resource>,
+  "key" | "log" | "now" | "signal" | "client" | "guard"
+>;
+
 /**
  * The argument of one run. The object was read live and parsed just before, or is a cached copy
  * (`ControllerDefinition.copies`).

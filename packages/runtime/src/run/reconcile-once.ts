@@ -97,7 +97,7 @@ export async function reconcileOnce<R extends Resource>(
     const raw = await reader.read(runContext.client);
     const outcome: RunOutcome =
       raw === undefined
-        ? { kind: "gone" }
+        ? await endGone(runContext)
         : await reconcileUnlessHeld(runContext, raw).catch((error: unknown) =>
             endRefusedWrite(runContext, raw, error),
           );
@@ -138,6 +138,20 @@ function cachedListsOf({ owns }: Pick<Controller, "owns">, { claim }: Run): RunC
         cached.map(({ kind }) => refOf(kind)),
         claim,
       );
+}
+
+/** A session of `drover dev` does not know if the object was one of its own. */
+async function endGone<R extends Resource>({
+  controller,
+  client,
+  guard,
+  log,
+  now = () => new Date(),
+  run: { key, signal },
+  session,
+}: RunContext<R>): Promise<RunOutcome> {
+  if (session === undefined) await controller.whenGone?.({ key, client, guard, log, now, signal });
+  return { kind: "gone" };
 }
 
 /** The queue may not have recorded the pause: Redis was emptied, or the annotation was added during the run before. */
