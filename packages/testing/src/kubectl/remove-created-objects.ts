@@ -20,4 +20,10 @@ function createdPath({ call, server }: CallRecord): readonly string[] {
 }
 
 const definitions = "customresourcedefinitions.apiextensions.k8s.io";
-const atOnce = { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds: 0 };
+const atOnce = {
+  kind: "DeleteOptions",
+  apiVersion: "v1",
+  gracePeriodSeconds: 0,
+  // The default for Jobs is to wait until the garbage collector has released their pods.
+  propagationPolicy: "Background",
+};

@@ -42,7 +42,7 @@ export interface User {
   /** @param name `name` in the namespace `default`, `namespace/name`, or of a cluster-scoped kind its name. */
   get(kind: KindName, name: string): Promise<KubeObject | undefined>;
   list(kind: KindName): Promise<readonly KubeObject[]>;
-  /** Deletes an object; returns false if it does not exist. */
+  /** Deletes an object, and has what it owns collected, as kubectl does; returns false if it does not exist. */
   delete(kind: KindName, name: string): Promise<boolean>;
 }
 
@@ -82,7 +82,7 @@ export function openUser(client: KubeClient, server: ApiAddress): User {
     list: async (kind) => listAll(client, await served(kind)),
     async delete(kind, name) {
       const { ref, key } = await locate(kind, name);
-      return client.delete(ref, key);
+      return client.delete(ref, key, { propagationPolicy: "Background" });
     },
   };
 }
