@@ -15,7 +15,7 @@ it("a condition takes the place of the one of its type, and is the last", () => 
 });
 
 interface Stated {
-  readonly replicas?: number;
+  readonly replicas?: number | undefined;
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
 it.each<[Stated, Stated, boolean]>([
@@ -25,6 +25,7 @@ it.each<[Stated, Stated, boolean]>([
   [{}, { conditions: [] }, true],
   [{ replicas: 1 }, { replicas: 2 }, false],
   [{ replicas: 1 }, {}, false],
+  [{ replicas: undefined }, {}, true],
 ])("%j and %j are equal conditions: %s", (one, other, is) => {
   expect(isSameStatus(one, other)).toBe(is);
 });

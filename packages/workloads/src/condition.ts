@@ -27,9 +27,18 @@ export const withCondition = <C extends Typed>(conditions: readonly C[] = [], st
   stated,
 ];
 
-/** True if two statuses are equal; missing conditions are equal to an empty list. */
+/** True if two statuses are equal; missing conditions are equal to an empty list, and a field without a value to none. */
 export const isSameStatus = <Status extends { readonly conditions?: readonly Typed[] | undefined }>(
   a: Status,
   b: Status,
-): boolean =>
-  isDeepStrictEqual({ ...a, conditions: a.conditions ?? [] }, { ...b, conditions: b.conditions ?? [] });
+): boolean => isDeepStrictEqual(withoutGaps(a), withoutGaps(b));
+
+const withoutGaps = ({
+  conditions = [],
+  ...fields
+}: {
+  readonly conditions?: readonly Typed[] | undefined;
+}) => ({
+  ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
+  conditions,
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inDeletionOrder } from "./deletion-order.ts";
+import { inDeletionOrder, inPlainDeletionOrder } from "./deletion-order.ts";
 import { type Pod, podSchema } from "./pod.ts";
 
 const now = Date.parse("2026-01-10T00:00:00Z");
@@ -96,5 +96,26 @@ describe("goes before", () => {
   it("no pod by a cost that is not a number", () => {
     const [a, b] = [pod("a", { ready: 10, cost: "010" }), pod("b", { ready: 10_000, cost: "5" })];
     expect(inDeletionOrder([b, a], [a, b], now)).toEqual([a, b]);
+  });
+});
+
+describe("of a Job's pods goes before", () => {
+  it.each<readonly [string, Looks, Looks]>([
+    ["a pod on no node, one on a node", { node: "", ready: 50 }, { phase: "Pending" }],
+    ["a pending pod, a running one", { phase: "Pending", ready: 50 }, {}],
+    ["a pod that is not ready, a ready one", { age: 10_000 }, { ready: 1 }],
+    ["a pod ready for a short time, one ready for longer", { ready: 10 }, { ready: 11, restarts: 5 }],
+    [
+      "a pod with more restarts, one with fewer",
+      { restarts: 3 },
+      { restarts: 1, sidecarRestarts: 5, age: 1 },
+    ],
+    ["a pod with more restarts of sidecars, a younger one", { sidecarRestarts: 2 }, { age: 1 }],
+    ["a young pod, one that is hardly older", { age: 10 }, { age: 11 }],
+    ["a young pod of high cost, an older one", { age: 10, cost: "100" }, { age: 11, cost: "-100" }],
+  ])("%s", (_, first, second) => {
+    const [a, b] = [pod("a", first), pod("b", second)];
+    expect(inPlainDeletionOrder([a, b])).toEqual([a, b]);
+    expect(inPlainDeletionOrder([b, a])).toEqual([a, b]);
   });
 });

@@ -38,6 +38,24 @@ export function inDeletionOrder(pods: readonly Pod[], neighbours: readonly Pod[]
   });
 }
 
+/**
+ * The same for pods of a Job: neither their cost nor their nodes count, and ages are compared as they are
+ * (kube-controller-manager's ActivePods).
+ */
+export function inPlainDeletionOrder(pods: readonly Pod[]): Pod[] {
+  const newerFirst = (a = Infinity, b = Infinity): number => (a === b ? 0 : a > b ? -1 : 1);
+  const rules: readonly ((a: Pod, b: Pod) => number)[] = [
+    by((pod) => (pod.spec.nodeName === undefined ? 0 : 1)),
+    by((pod) => phases.indexOf(pod.status.phase ?? "")),
+    by((pod) => (isReady(pod) ? 1 : 0)),
+    (a, b) => (isReady(a) && isReady(b) ? newerFirst(readySince(a), readySince(b)) : 0),
+    by((pod) => -maxRestarts(pod)[0]),
+    by((pod) => -maxRestarts(pod)[1]),
+    (a, b) => newerFirst(created(a), created(b)),
+  ];
+  return [...pods].sort((a, b) => rules.map((rule) => rule(a, b)).find((order) => order !== 0) ?? 0);
+}
+
 const phases = ["Pending", "Unknown", "Running"];
 
 const by =

@@ -7,8 +7,8 @@
  * - **pods**: `pod` (is it active, ready, available, and when will it be), `deletion-order` (which go first),
  *   `pod-control` (make and delete, with Events), `slow-start`.
  * - **ownership**: `ownership` (adopt, release), `find-controlled` (the objects to own).
- * - **objects**: `replica-set`, `object` (common parts of specs), `condition`, `int-or-percent`.
- * - **runs**: `step` (the common parts of all steps of a run).
+ * - **objects**: `replica-set`, `object-schemas` (common parts of specs), `condition`, `int-or-percent`.
+ * - **runs**: `run-context` (the common parts of all steps of a run).
  *
  * Nothing here has state of its own. Objects are read in their newest state, or come from the lists of the run before,
  * with all changes since. Every write is for the version or uid that was read, and a pod that is created twice has the
@@ -22,7 +22,7 @@ export {
   withoutCondition,
   type WorkloadCondition,
 } from "./condition.ts";
-export { inDeletionOrder } from "./deletion-order.ts";
+export { inDeletionOrder, inPlainDeletionOrder } from "./deletion-order.ts";
 export { findMatching, findStrayed, listMatching } from "./find-controlled.ts";
 export { intOrPercentSchema, scaledValue } from "./int-or-percent.ts";
 export { nameSuffix } from "./name-suffix.ts";
@@ -45,12 +45,16 @@ export {
   podSchema,
 } from "./pod.ts";
 export {
+  createEachPod,
   createPods,
+  deletePod,
   deletePods,
   isNamespaceTerminating,
   maxNameLength,
   burstReplicas,
   serverMessageOf,
+  type WantedPod,
 } from "./pod-control.ts";
 export { ReplicaSet, type ReplicaSetObject, replicaSetSchema } from "./replica-set.ts";
 export { type Clock, orphanWatch, runContextOf, type WorkloadRunContext } from "./run-context.ts";
+export { allAtOnce, type BatchResult } from "./slow-start.ts";

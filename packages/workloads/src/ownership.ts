@@ -42,6 +42,8 @@ export interface OwnershipOptions {
   /** The kind of the claimed objects. */
   readonly kind: ResourceRef;
   readonly signal: AbortSignal;
+  /** Added to an object that is adopted, and removed from one that is released. */
+  readonly finalizer?: string;
 }
 
 /**
@@ -92,12 +94,15 @@ const release = (parts: OwnershipOptions, object: KubeObject): Promise<KubeObjec
 
 /** @returns undefined if the object is gone. */
 async function withOwners(
-  { client, kind, signal }: OwnershipOptions,
+  { client, kind, owner, signal, finalizer }: OwnershipOptions,
   object: KubeObject,
   ownerReferences: readonly OwnerReference[],
 ): Promise<KubeObject | undefined> {
-  const { uid, resourceVersion } = object.metadata;
-  const body = { metadata: { uid, resourceVersion, ownerReferences } };
+  const { uid, resourceVersion, finalizers = [] } = object.metadata;
+  const others = finalizers.filter((one) => one !== finalizer);
+  const isOwned = ownerReferences.some((one) => one.uid === owner.metadata.uid);
+  const held = finalizer !== undefined && { finalizers: isOwned ? [...others, finalizer] : others };
+  const body = { metadata: { uid, resourceVersion, ownerReferences, ...held } };
   try {
     return await client.patch(kind, keyOf(object), { type: "merge", body }, { signal });
   } catch (error) {

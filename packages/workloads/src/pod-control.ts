@@ -41,11 +41,37 @@ export function createPods(
   template: PodTemplate,
   { count, seen }: { readonly count: number; readonly seen: readonly Pod[] },
 ): Promise<BatchResult<Pod>> {
+  return createEachPod(
+    control,
+    Array.from({ length: count }, () => ({ template })),
+    seen,
+  );
+}
+
+/** A pod to be created. */
+export interface WantedPod {
+  readonly template: PodTemplate;
+  /** Comes after the owner's name in the pod's name, such as `-3-`. */
+  readonly nameEnd?: string;
+}
+
+/** Creates these pods, as `createPods`. */
+export function createEachPod(
+  control: PodControl,
+  wanted: readonly WantedPod[],
+  seen: readonly Pod[],
+): Promise<BatchResult<Pod>> {
   const { uid, resourceVersion } = control.owner.metadata;
   const uids = seen.map(({ metadata }) => metadata.uid).sort();
-  return slowStart(count, (index) =>
-    createPod(control, template, nameSuffix([uid, resourceVersion, uids, index], suffixLength)),
-  );
+  return slowStart(wanted.length, (index) => {
+    const pod = wanted[index];
+    if (pod === undefined) throw new Error(`There is no pod ${index}.`);
+    return createPod(
+      control,
+      pod,
+      nameSuffix([uid, resourceVersion, uids, pod.nameEnd ?? index], suffixLength),
+    );
+  });
 }
 
 /** Length of the suffix that Kubernetes adds to `generateName`, and maximum length that it keeps of `generateName`. */
@@ -54,9 +80,13 @@ const maxBaseLength = 58;
 /** The longest name of a Deployment, a ReplicaSet or a Pod. */
 export const maxNameLength = 253;
 
-async function createPod(control: PodControl, template: PodTemplate, suffix: string): Promise<Pod> {
+async function createPod(
+  control: PodControl,
+  { template, nameEnd }: WantedPod,
+  suffix: string,
+): Promise<Pod> {
   const { client, owner, announce, signal } = control;
-  const wanted = podOf(owner, template);
+  const wanted = podOf(owner, template, nameEnd);
   const { generateName } = wanted.metadata;
   const named = { ...wanted.metadata, name: `${generateName.slice(0, maxBaseLength)}${suffix}` };
   try {
@@ -72,14 +102,20 @@ async function createPod(control: PodControl, template: PodTemplate, suffix: str
   }
 }
 
-function podOf({ ref, metadata }: Owner, template: PodTemplate) {
+/** Without a dash if the name has the maximum length, as in kube-controller-manager (getPodsPrefix). */
+const prefixOf = (name: string): string => (name.length < maxNameLength ? `${name}-` : name);
+
+/** The name and its end, without as much of the name as is too long (podGenerateNameWithIndex). */
+const endingWith = (name: string, end: string): string =>
+  `${name.slice(0, Math.max(0, maxBaseLength - end.length))}${end}`;
+
+function podOf({ ref, metadata }: Owner, template: PodTemplate, nameEnd?: string) {
   const { namespace = "", name } = metadata;
   const { labels, annotations, finalizers } = template.metadata;
   return {
     metadata: {
       namespace,
-      // Without a dash if the name has the maximum length, as in kube-controller-manager (getPodsPrefix).
-      generateName: name.length < maxNameLength ? `${name}-` : name,
+      generateName: nameEnd === undefined ? prefixOf(name) : endingWith(name, nameEnd),
       ...(labels && { labels }),
       ...(annotations && { annotations }),
       ...(finalizers && { finalizers }),
@@ -102,7 +138,8 @@ async function findOwnPod({ client, owner, signal }: PodControl, name: string): 
 export const deletePods = (control: PodControl, pods: readonly Pod[]): Promise<BatchResult<Pod>> =>
   allAtOnce(pods, (pod) => deletePod(control, pod));
 
-async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Promise<Pod> {
+/** The same for one pod. */
+export async function deletePod({ client, announce, signal }: PodControl, pod: Pod): Promise<Pod> {
   const { name, uid } = pod.metadata;
   try {
     const wasThere = await client.delete(builtin.pod, keyOf(pod), { uid, signal });

@@ -3,8 +3,14 @@ import { z } from "zod";
 import { conditionOf } from "./condition.ts";
 import { countSchema, objectSchemaOf, timeSchema } from "./object-schemas.ts";
 
+const state = z.looseObject({
+  terminated: z
+    .looseObject({ exitCode: z.int().default(0), finishedAt: timeSchema })
+    .nullish()
+    .transform((terminated) => terminated ?? undefined),
+});
 const containers = z
-  .array(z.looseObject({ name: z.string(), restartCount: countSchema.default(0) }))
+  .array(z.looseObject({ name: z.string(), restartCount: countSchema.default(0), state: state.optional() }))
   .nullish()
   .transform((all) => all ?? []);
 
