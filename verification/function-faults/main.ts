@@ -7,13 +7,25 @@ import { connect } from "@drover/kube";
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { reportFaults, type Scenario, sharedServer } from "@drover/testing";
 import { recreated, rolled } from "../../functions/deployment/src/deployment.faults.ts";
+import { counted, indexed, suspended } from "../../functions/job/src/job.faults.ts";
 import { followed } from "../../functions/load-balancer/src/load-balancer.faults.ts";
 import { composed, waves } from "../../packages/compose/src/compose.faults.ts";
 import { adopted, scaled } from "../../functions/replicaset/src/replica-set.faults.ts";
 import { randomScenario } from "../composed-faults/random-scenario.ts";
 import { untilCollected } from "./until-collected.ts";
 
-const scenarios = { adopted, scaled, recreated, rolled, followed, composed, waves };
+const scenarios = {
+  adopted,
+  scaled,
+  recreated,
+  rolled,
+  followed,
+  composed,
+  waves,
+  counted,
+  indexed,
+  suspended,
+};
 const named = process.argv.slice(2);
 const known = new Map<string, Scenario>(Object.entries(scenarios));
 const chosen = (named.length === 0 ? [...known.keys()] : named).map((name) => {

@@ -9,10 +9,11 @@ import {
   type ResourceRef,
 } from "@drover/kube";
 import { ChildSet } from "../composed-faults/random-scenario.ts";
+import { Job } from "../../functions/job/src/job.ts";
 import { Website } from "../../packages/compose/src/website.fixture.ts";
 
 /** The kinds of the scenarios' owners, and of what they own. */
-const owners = [builtin.deployment, builtin.replicaSet, refOf(Website), refOf(ChildSet)];
+const owners = [builtin.deployment, builtin.replicaSet, refOf(Job), refOf(Website), refOf(ChildSet)];
 const kinds = [...owners, builtin.pod, builtin.configMap, builtin.service, builtin.secret];
 
 /** The finalizers of the garbage collector: an object with another one waits for its controller. */
