@@ -18,7 +18,14 @@ export { type AuditedRequest, type AuditLog, auditLog } from "./audit-log.ts";
 export { buildHelm, buildKeda, buildRealCluster, type BuildOptions, type Target } from "./build.ts";
 export { type ClientAccess, readKubeconfig } from "./client-files.ts";
 export { type EgressProxy, startEgressProxy } from "./egress-proxy.ts";
-export { delayAnnotation, fateAnnotation } from "./fake-nodes/stages.ts";
+export {
+  delayAnnotation,
+  disruptionAnnotation,
+  exitCodeAnnotation,
+  fateAnnotation,
+  restartsAnnotation,
+  whenDeletedAnnotation,
+} from "./fake-nodes/stages.ts";
 export {
   type FakeNodeCluster,
   type FakeNodeOptions,

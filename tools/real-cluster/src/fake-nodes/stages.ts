@@ -8,8 +8,17 @@
  * - `pending`: on its node, and no more
  * - `unready`: Running, and not Ready; set on a pod that is Ready, it is so no longer
  * - `fails`: its phase becomes Failed, which is for good
+ * - `succeeds`: its phase becomes Succeeded, which is for good, too
  */
 export const fateAnnotation = "fake-node/fate";
+/** A pod's annotation: the exit code of its containers when it fails; default 1. */
+export const exitCodeAnnotation = "fake-node/exit-code";
+/** A pod's annotation: the reason of the condition DisruptionTarget that it has when it fails; default none. */
+export const disruptionAnnotation = "fake-node/disruption";
+/** A pod's annotation: how often each of its containers has been restarted; default 0. */
+export const restartsAnnotation = "fake-node/restarts";
+/** A pod's annotation. With `fails`, a pod that is deleted becomes Failed before it goes, as on a kubelet. */
+export const whenDeletedAnnotation = "fake-node/when-deleted";
 /** A pod's annotation: how long it takes to be what it is to be, as in `2s`. */
 export const delayAnnotation = "fake-node/delay";
 
@@ -21,9 +30,13 @@ const isOneOf = (key: string, ...values: readonly string[]) => ({ key, operator:
 const isNone = (key: string, ...values: readonly string[]) => ({ key, operator: "NotIn", values });
 
 const readyCondition = '.status.conditions.[] | select( .type == "Ready" ) | .status';
-const fate = `.metadata.annotations["${fateAnnotation}"]`;
+const annotation = (name: string): string => `.metadata.annotations["${name}"]`;
+const fate = annotation(fateAnnotation);
 const phase = ".status.phase";
+const hasOtherRestarts = `(${annotation(restartsAnnotation)} // "0") != (.status.containerStatuses[0].restartCount | tostring)`;
+const isToFail = `${annotation(whenDeletedAnnotation)} == "fails" and (${phase} == "Running" or ${phase} == "Pending")`;
 const stays = lacks(".metadata.deletionTimestamp");
+const leaves = exists(".metadata.deletionTimestamp");
 
 const nodeStatus = `
 {{ $now := Now }}
@@ -43,28 +56,39 @@ capacity: ${nodeCapacity}
 phase: Running
 `;
 
-/** The status of a pod with containers that run, or have failed, as a kubelet writes it. */
-const podStatus = (of: { readonly phase: "Running" | "Failed"; readonly ready: boolean }): string => `
+const containerStates = {
+  Running: "running: {startedAt: {{ $started | Quote }}}",
+  Succeeded:
+    "terminated: {exitCode: 0, reason: Completed, startedAt: {{ $started | Quote }}, finishedAt: {{ $now | Quote }}}",
+  Failed: `terminated: {exitCode: {{ get $annotations "${exitCodeAnnotation}" | default "1" }}, reason: Error, startedAt: {{ $started | Quote }}, finishedAt: {{ $now | Quote }}}`,
+} as const;
+
+const disruption = `
+{{ with get $annotations "${disruptionAnnotation}" }}
+- {lastTransitionTime: {{ $now | Quote }}, status: "True", type: DisruptionTarget, reason: {{ . | Quote }}}
+{{ end }}`;
+
+/** The status of a pod with containers that run, or have ended, as a kubelet writes it. */
+const podStatus = (of: { readonly phase: keyof typeof containerStates; readonly ready: boolean }): string => `
 {{ $now := Now }}
 {{ $started := or .status.startTime $now }}
 {{ $node := .spec.nodeName }}
+{{ $annotations := or .metadata.annotations (dict) }}
+{{ $restarts := get $annotations "${restartsAnnotation}" | default "0" }}
 conditions:
 - {lastTransitionTime: {{ $started | Quote }}, status: "True", type: Initialized}
 - {lastTransitionTime: {{ $now | Quote }}, status: "${of.ready ? "True" : "False"}", type: Ready}
 - {lastTransitionTime: {{ $now | Quote }}, status: "${of.ready ? "True" : "False"}", type: ContainersReady}
+${of.phase === "Failed" ? disruption : ""}
 containerStatuses:
 {{ range .spec.containers }}
 - image: {{ .image | Quote }}
   name: {{ .name | Quote }}
   ready: ${of.ready}
-  restartCount: 0
+  restartCount: {{ $restarts }}
   started: ${of.phase === "Running"}
   state:
-${
-  of.phase === "Running"
-    ? "    running: {startedAt: {{ $started | Quote }}}"
-    : "    terminated: {exitCode: 1, reason: Error, startedAt: {{ $started | Quote }}, finishedAt: {{ $now | Quote }}}"
-}
+    ${containerStates[of.phase]}
 {{ end }}
 {{ if not .status.podIP }}
 {{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
@@ -85,9 +109,14 @@ const stage = (name: string, kind: "Node" | "Pod", spec: object) => ({
   spec: { resourceRef: { apiGroup: "v1", kind }, ...spec },
 });
 
-const podStage = (name: string, matchExpressions: readonly object[], statusTemplate: string) =>
+const podStage = (
+  name: string,
+  matchExpressions: readonly object[],
+  statusTemplate: string,
+  existence: object = stays,
+) =>
   stage(name, "Pod", {
-    selector: { matchExpressions: [stays, ...matchExpressions] },
+    selector: { matchExpressions: [existence, ...matchExpressions] },
     delay: { ...pause, durationFrom: { expressionFrom: `.metadata.annotations["${delayAnnotation}"]` } },
     next: { statusTemplate },
   });
@@ -102,7 +131,7 @@ const stages: readonly object[] = [
     [
       isOneOf(phase, "Pending", "Running"),
       isNone(readyCondition, "True"),
-      isNone(fate, "pending", "unready", "fails"),
+      isNone(fate, "pending", "unready", "fails", "succeeds"),
     ],
     podStatus({ phase: "Running", ready: true }),
   ),
@@ -121,8 +150,24 @@ const stages: readonly object[] = [
     [isOneOf(phase, "Pending", "Running"), isOneOf(fate, "fails")],
     podStatus({ phase: "Failed", ready: false }),
   ),
+  podStage(
+    "pod-succeeds",
+    [isOneOf(phase, "Pending", "Running"), isOneOf(fate, "succeeds")],
+    podStatus({ phase: "Succeeded", ready: false }),
+  ),
+  podStage(
+    "pod-restarts",
+    [
+      isOneOf(phase, "Running"),
+      isOneOf(readyCondition, "True"),
+      isNone(fate, "unready", "fails", "succeeds"),
+      isOneOf(hasOtherRestarts, "true"),
+    ],
+    podStatus({ phase: "Running", ready: true }),
+  ),
+  podStage("pod-ends", [isOneOf(isToFail, "true")], podStatus({ phase: "Failed", ready: false }), leaves),
   stage("pod-goes", "Pod", {
-    selector: { matchExpressions: [exists(".metadata.deletionTimestamp")] },
+    selector: { matchExpressions: [leaves, isNone(isToFail, "true")] },
     next: { delete: true },
   }),
 ];

@@ -2,7 +2,14 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { isRunning } from "@drover/local-servers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { delayAnnotation, fateAnnotation } from "./stages.ts";
+import {
+  delayAnnotation,
+  disruptionAnnotation,
+  exitCodeAnnotation,
+  fateAnnotation,
+  restartsAnnotation,
+  whenDeletedAnnotation,
+} from "./stages.ts";
 import { createObjects, type FakeNodeCluster, startClusterWithFakeNodes } from "./start-with-fake-nodes.ts";
 
 let cluster: FakeNodeCluster;
@@ -52,6 +59,7 @@ describe("a control plane with fake nodes", () => {
     ["pending", { [fateAnnotation]: "pending" }, "Pending  on a node"],
     ["unready", { [fateAnnotation]: "unready" }, "Running False on a node"],
     ["fails", { [fateAnnotation]: "fails" }, "Failed False on a node"],
+    ["succeeds", { [fateAnnotation]: "succeeds" }, "Succeeded False on a node"],
     ["late", { [delayAnnotation]: "2s" }, "Running True on a node"],
   ])("a pod's annotation determines its state: %s", async (name, annotations, status) => {
     await create(pod(name, annotations));
@@ -67,6 +75,35 @@ describe("a control plane with fake nodes", () => {
     await becomes("changing", "Running True on a node");
     await kubectl("annotate", "pod", "changing", `${fateAnnotation}=fails`);
     await becomes("changing", "Failed False on a node");
+  });
+
+  it("a pod that fails has an exit code and a disruption", async () => {
+    await create(
+      pod("disrupted", {
+        [fateAnnotation]: "fails",
+        [exitCodeAnnotation]: "42",
+        [disruptionAnnotation]: "Drained",
+      }),
+    );
+    await becomes("disrupted", "Failed False on a node");
+    const path =
+      '{.status.containerStatuses[0].state.terminated.exitCode} {.status.conditions[?(@.type=="DisruptionTarget")].reason}';
+    expect(await kubectl("get", "pod", "disrupted", "-o", `jsonpath=${path}`)).toBe("42 Drained");
+  });
+
+  it("containers restart, and a deleted pod may fail before it goes", async () => {
+    const held = pod("restarted", { [whenDeletedAnnotation]: "fails" });
+    await create({ ...held, metadata: { ...held.metadata, finalizers: ["example.com/hold"] } });
+    await becomes("restarted", "Running True on a node");
+    await kubectl("annotate", "pod", "restarted", `${restartsAnnotation}=3`);
+    await kubectl(
+      ...["wait", "pod", "restarted", "--timeout=20s"],
+      "--for=jsonpath={.status.containerStatuses[0].restartCount}=3",
+    );
+    await kubectl("delete", "pod", "restarted", "--wait=false");
+    await becomes("restarted", "Failed False on a node");
+    await kubectl("patch", "pod", "restarted", "--type=merge", "-p", '{"metadata":{"finalizers":null}}');
+    await kubectl("wait", "pod", "restarted", "--for=delete", "--timeout=20s");
   });
 
   it("a deleted pod goes, however long it might have taken", async () => {
