@@ -30,6 +30,7 @@ const SUITES = {
   versions: ["versions", "--orders", "20"],
   conformance: ["conformance", "--sequences", "20000"],
   workloads: ["workloads", "--sequences", "300"],
+  jobs: ["workloads", "--family", "jobs", "--sequences", "300"],
   "children's faults": ["faults:composed", "--plans", "10000"],
   plans: ["plans", "--changes", "500"],
   // Metacontroller must be on PATH: see verification/metacontroller/README.md.

@@ -7,13 +7,15 @@ import { observe } from "../workloads/observe.ts";
 import { butBoth } from "../workloads/subjects.ts";
 import { auditLog, ownersAreChecked } from "@drover/real-cluster";
 import { accountOf } from "./deployer-in-pods.ts";
-import { images, story } from "./deployment-story.ts";
+import { images, story } from "./stories/deployment-story.ts";
 import { installDeployer, partImages } from "./installed-deployer.ts";
 import { allowedBy, ruleSchema, usedBy } from "./needed-rules.ts";
-import { startPodClusterAs } from "./pod-cluster.ts";
-import { openStage, type Played, type Stage } from "./story-stage.ts";
+import { nodeImage, startPodClusterAs } from "./pod-cluster.ts";
+import { playJobs } from "./stories/job-story.ts";
+import { openStage, type Played, type Stage } from "./stories/story-stage.ts";
 
-const names = ["replicaset", "deployment"];
+const names = ["replicaset", "deployment", "job"];
+const replaced = [...butBoth, "-job-controller", "-ttl-after-finished-controller"];
 const home = "apps";
 const manifest = (name: string) => new URL(`../../functions/${name}/deploy/function.yaml`, import.meta.url);
 
@@ -31,11 +33,12 @@ const cluster = await startPodClusterAs(
     entry: "verification/cluster/web-server.ts",
     as,
   })),
+  { of: "node", as: nodeImage },
 );
 afterAll(() => cluster.stop());
 const client = await connect({ kubeconfig: cluster.kubeconfigOutside });
 afterAll(() => client.close());
-const observer = await observe(client);
+const observer = await observe(client, ["Deployment", "ReplicaSet", "Pod"]);
 afterAll(() => observer.close());
 await installDeployer(cluster, home);
 
@@ -43,6 +46,7 @@ await installDeployer(cluster, home);
 const patience = { timeout: 600_000 };
 const theirs: Played[] = [];
 let theirStage: Stage;
+let theirJobs: unknown;
 
 describe("with kube-controller-manager's controllers", patience, () => {
   beforeAll(async () => {
@@ -54,6 +58,10 @@ describe("with kube-controller-manager's controllers", patience, () => {
     theirs.push(played);
     expect(played.broken).toEqual([]);
   });
+
+  it("Jobs run to their ends", async () => {
+    theirJobs = await playJobs(cluster, "jobs-theirs");
+  });
 });
 
 describe("with ours in their place, which are pods that the deployer made", patience, () => {
@@ -61,7 +69,7 @@ describe("with ours in their place, which are pods that the deployer made", pati
   let before: string;
   beforeAll(async () => {
     before = await ofDrover();
-    await cluster.runControllers(butBoth);
+    await cluster.runControllers(replaced);
     for (const name of names) await cluster.kubectl(["apply", "-n", home, "-f", manifest(name).pathname]);
     const functions = names.map((name) => `reconcilefunction/${name}`);
     await cluster.wait("condition=Ready", `--namespace=${home}`, ...functions);
@@ -78,6 +86,10 @@ describe("with ours in their place, which are pods that the deployer made", pati
     const { broken } = await stage.play(step);
     expect(broken).toEqual([]);
     await vi.waitFor(() => expect(stage.look()).toEqual(theirs[i]?.seen), { timeout: 30_000 });
+  });
+
+  it("Jobs run to the same ends", async () => {
+    expect(await playJobs(cluster, "jobs-ours")).toEqual(theirJobs);
   });
 
   it("its Events are the same", async () => {
@@ -112,6 +124,7 @@ describe("with ours in their place, which are pods that the deployer made", pati
  */
 const rare: Readonly<Record<string, readonly string[]>> = {
   replicaset: ["update replicasets/finalizers.apps", "get pods", "update pods", "patch events.events.k8s.io"],
+  job: ["update jobs/finalizers.batch", "get pods", "update pods", "patch events.events.k8s.io"],
   deployment: ["update deployments/finalizers.apps", "get replicasets.apps", "patch events.events.k8s.io"],
 };
 

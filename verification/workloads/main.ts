@@ -1,41 +1,47 @@
 /**
- * The same user actions with kube-controller-manager's controllers for Deployments and ReplicaSets and with ours, or
- * others, in their place, and where what comes of it differs.
+ * The same user actions with kube-controller-manager's controllers for a family of kinds and with ours, or others, in
+ * their place, and where what comes of it differs.
  *
  * ```
- * npm run workloads -- --sequences 300 --seed 7
+ * npm run workloads -- --sequences 300 --seed 7     # Deployments and ReplicaSets
+ * npm run workloads -- --family jobs
  * npm run workloads -- --only 1156                  # one sequence again
  * npm run workloads -- --self                       # kube-controller-manager against itself
  * ```
  */
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
+import { familyNamed } from "./families.ts";
 import { report } from "./report.ts";
 import { none, reference, subjectOf } from "./subjects.ts";
 import { runSuite } from "./suite.ts";
 
 const { values } = parseArgs({
   options: {
+    family: { type: "string", default: "deployments" },
     sequences: { type: "string", default: "300" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string" },
     self: { type: "boolean", default: false },
     none: { type: "boolean", default: false },
-    subject: { type: "string", default: join(import.meta.dirname, "our-functions.ts") },
+    subject: { type: "string" },
     "at-once": { type: "string", default: "24" },
     shrink: { type: "string", default: "3" },
+    repeat: { type: "string", default: "4" },
   },
 });
 
 const { only, self, subject } = values;
-const chosen = self ? reference : values.none ? none : await subjectOf(subject);
+const family = familyNamed(values.family);
+const chosen = self ? reference : values.none ? none(family) : await subjectOf(family, subject);
 const result = await runSuite({
+  family,
   subject: chosen,
   sequences: only === undefined ? wholeNumber("sequences", values.sequences) : 1,
   seed: wholeNumber("seed", only ?? values.seed),
   atOnce: wholeNumber("at-once", values["at-once"]),
   shrink: wholeNumber("shrink", values.shrink),
+  repeat: wholeNumber("repeat", values.repeat),
   log: (line) => console.error(line),
 });
 console.log(report(result));

@@ -2,7 +2,7 @@
 import type { KubeClient, KubeObject, WatchFrame } from "@drover/kube";
 import { isJson, isObject, textAt } from "../../packages/sandbox/src/json.ts";
 import type { JsonObject } from "../../packages/sandbox/src/json.ts";
-import { kindNames, kinds, uidOf } from "./sequences/kinds.ts";
+import { kinds, uidOf } from "./sequences/kinds.ts";
 import type { Kind } from "./sequences/kinds.ts";
 
 /** One line of a watch. */
@@ -10,6 +10,19 @@ export interface Seen {
   readonly kind: Kind;
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly object: JsonObject;
+}
+
+/** The objects as they were after all that was seen. */
+export function livesOf(seen: readonly Seen[]): Map<string, Seen> {
+  const lives = new Map<string, Seen>();
+  for (const one of seen) follow(lives, one);
+  return lives;
+}
+
+/** Keeps them up to date. */
+export function follow(lives: Map<string, Seen>, one: Seen): void {
+  if (one.type === "DELETED") lives.delete(uidOf(one.object));
+  else lives.set(uidOf(one.object), one);
 }
 
 /** What is and was in one namespace. */
@@ -81,8 +94,7 @@ const isProgress = ({ kind, type, object }: Seen): boolean =>
   kind !== "Event" || type === "ADDED" || textAt(object, "reason") !== "FailedCreate";
 
 function take(world: Kept, one: Seen): void {
-  if (one.type === "DELETED") world.live.delete(uidOf(one.object));
-  else world.live.set(uidOf(one.object), one);
+  follow(world.live, one);
   world.seen.push(one);
   if (isProgress(one)) world.changedAt = Date.now();
 }
@@ -93,7 +105,8 @@ const asJson = (object: KubeObject): JsonObject => {
   throw new Error(`${object.kind} ${object.metadata.name} is not JSON.`);
 };
 
-export async function observe(client: KubeClient): Promise<Observer> {
+/** Watches these kinds, and Events. */
+export async function observe(client: KubeClient, followed: readonly Kind[]): Promise<Observer> {
   const worlds = new Map<string, Kept>();
   const events = recorders();
   const closing = new AbortController();
@@ -118,7 +131,7 @@ export async function observe(client: KubeClient): Promise<Observer> {
           else if (frame.type !== "ERROR") ({ resourceVersion } = frame.object.metadata);
         }
   };
-  for (const kind of kindNames) {
+  for (const kind of [...followed, "Event"] as const) {
     const { resourceVersion } = await client.list(kinds[kind], { limit: 1 });
     follow(kind, resourceVersion).catch((error: unknown) => {
       if (!closing.signal.aborted) failing.reject(error);

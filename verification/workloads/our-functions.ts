@@ -6,16 +6,11 @@ import { root } from "../harness/repository-files.ts";
 import { crash, startProcess } from "../harness/start-process.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
-/** Main module of each process, and the log line, with its count, of a started one. */
-const parts = {
-  // Of three kinds.
-  bridge: { main: "apps/bridge/src/main.ts", awaited: "; watching", times: 3 },
-  replicaset: { main: "functions/replicaset/src/main.ts", awaited: "Taking keys", times: 1 },
-  deployment: { main: "functions/deployment/src/main.ts", awaited: "Taking keys", times: 1 },
-} as const;
-export type Part = keyof typeof parts;
+/** Folders in `functions`. */
+type FunctionName = "replicaset" | "deployment" | "job";
+export type Part = "bridge" | FunctionName;
 
-/** Drover's functions for both kinds, as people run them: a bridge and a process for each, with a persistent Redis. */
+/** Functions of Drover, as people run them: a bridge and a process for each, with a persistent Redis. */
 export interface OurFunctions {
   /** Of Redis, too. */
   pids(): readonly number[];
@@ -24,59 +19,65 @@ export interface OurFunctions {
   stop(): Promise<void>;
 }
 
-export async function start(cluster: Administered): Promise<OurFunctions> {
+/** The functions for Deployments and ReplicaSets. */
+export const start = (cluster: Administered): Promise<OurFunctions> =>
+  startFunctions(cluster, ["replicaset", "deployment"]);
+
+export async function startFunctions(
+  cluster: Administered,
+  names: readonly FunctionName[],
+): Promise<OurFunctions> {
   const folder = mkdtempSync(join(tmpdir(), "drover-workloads-"));
   const manifests = join(folder, "functions");
   mkdirSync(manifests);
-  for (const name of ["replicaset", "deployment"])
-    copyFileSync(join(root, "functions", name, "deploy/function.yaml"), join(manifests, `${name}.yaml`));
-  const kubeconfigs = await kubeconfigsFor(cluster, folder, manifests);
+  const rules = names.map((name) => {
+    const manifest = join(manifests, `${name}.yaml`);
+    copyFileSync(join(root, "functions", name, "deploy/function.yaml"), manifest);
+    return { name, ...rulesIn(manifest) };
+  });
+  const kubeconfigs = new Map<Part, string>();
+  const account = async (part: Part, granted: readonly Rule[]): Promise<void> => {
+    kubeconfigs.set(part, await accountThatMay(cluster, { name: `drover-${part}`, rules: granted, folder }));
+  };
+  const watching = rules.flatMap(({ bridge }) => bridge);
+  await account("bridge", watching);
+  for (const { name, function: granted } of rules) await account(name, granted);
   const redis = await startRedis({ persistence: true });
-  const run = (part: Part): Promise<TiedProcess> =>
-    startProcess({
-      ...parts[part],
+  const children = new Map<Part, TiedProcess>();
+  const watchedKinds = new Set(
+    watching.map(({ apiGroups, resources }) => `${apiGroups.join()} ${resources.join()}`),
+  );
+  const run = async (part: Part): Promise<void> => {
+    const child = await startProcess({
+      // The log line, with its count, of a started one.
+      ...(part === "bridge"
+        ? { main: "apps/bridge/src/main.ts", awaited: "; watching", times: watchedKinds.size }
+        : { main: `functions/${part}/src/main.ts`, awaited: "Taking keys", times: 1 }),
       name: part,
       // Times in conditions are compared with those of kube-controller-manager, which uses this clock.
       machine: thisMachine,
       logFile: join(folder, `${part}.log`),
       env: {
         DROVER_REDIS_URL: redis.url,
-        DROVER_KUBECONFIG: kubeconfigs[part],
+        DROVER_KUBECONFIG: kubeconfigs.get(part) ?? "",
         ...(part === "bridge" ? { DROVER_FUNCTIONS: manifests } : { DROVER_CONCURRENCY: "16" }),
       },
     });
-  const [bridge, replicaset, deployment] = await Promise.all([
-    run("bridge"),
-    run("replicaset"),
-    run("deployment"),
-  ]);
-  const children: Record<Part, TiedProcess> = { bridge, replicaset, deployment };
+    children.set(part, child);
+  };
+  await Promise.all((["bridge", ...names] as const).map(run));
   return {
-    pids: () => [redis.pid, ...Object.values(children).map(({ pid }) => pid)],
+    pids: () => [redis.pid, ...[...children.values()].map(({ pid }) => pid)],
     async restart(part) {
-      await crash(children[part]);
-      children[part] = await run(part);
+      const child = children.get(part);
+      if (child === undefined) throw new Error(`No ${part} runs.`);
+      await crash(child);
+      await run(part);
     },
     async stop() {
-      await Promise.all(Object.values(children).map((child) => child.stop()));
+      await Promise.all([...children.values()].map((child) => child.stop()));
       await redis.stop();
       rmSync(folder, { recursive: true });
     },
-  };
-}
-
-async function kubeconfigsFor(
-  cluster: Administered,
-  folder: string,
-  manifests: string,
-): Promise<Record<Part, string>> {
-  const replicaset = rulesIn(join(manifests, "replicaset.yaml"));
-  const deployment = rulesIn(join(manifests, "deployment.yaml"));
-  const account = (part: Part, rules: readonly Rule[]) =>
-    accountThatMay(cluster, { name: `drover-${part}`, rules, folder });
-  return {
-    bridge: await account("bridge", [...replicaset.bridge, ...deployment.bridge]),
-    replicaset: await account("replicaset", replicaset.function),
-    deployment: await account("deployment", deployment.function),
   };
 }

@@ -1,7 +1,8 @@
-// Replacements for two controllers of kube-controller-manager.
+// Replacements for controllers of kube-controller-manager.
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
+import type { Family } from "./family.ts";
 import type { Administered } from "./sequences/accounts.ts";
 
 export interface Running {
@@ -25,15 +26,15 @@ export const reference: Subject = {
   start: () => Promise.resolve(nothing),
 };
 
-/** What kube-controller-manager runs beside one that takes the place of both controllers. */
+/** The controllers of kube-controller-manager beside a subject that replaces those of Deployments and ReplicaSets. */
 export const butBoth: readonly string[] = ["*", "-deployment-controller", "-replicaset-controller"];
 
 /** Does nothing at all: it must be found to differ. */
-export const none: Subject = {
+export const none = ({ controllers }: Pick<Family, "controllers">): Subject => ({
   name: "none",
-  controllers: butBoth,
+  controllers,
   start: () => Promise.resolve(nothing),
-};
+});
 
 const moduleSchema = z.looseObject({
   start: z.custom<Subject["start"]>(
@@ -43,8 +44,13 @@ const moduleSchema = z.looseObject({
   controllers: z.array(z.string()).optional(),
 });
 
-/** The subject that a module exports: `start`, and `controllers` where it takes the place of other controllers than both. */
-export async function subjectOf(file: string): Promise<Subject> {
-  const { start, controllers = butBoth } = moduleSchema.parse(await import(pathToFileURL(file).href));
+/** The subject that a module exports: `start`, and `controllers` if it does not replace all those of the family. */
+export async function subjectOf(
+  family: Pick<Family, "controllers" | "subject">,
+  file = family.subject,
+): Promise<Subject> {
+  const { start, controllers = family.controllers } = moduleSchema.parse(
+    await import(pathToFileURL(file).href),
+  );
   return { name: basename(file, ".ts"), controllers, start };
 }

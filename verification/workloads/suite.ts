@@ -7,19 +7,20 @@ import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import type { FakeNodeCluster } from "@drover/real-cluster";
 import { isJson, textAt } from "../../packages/sandbox/src/json.ts";
 import type { Sequence } from "./sequences/actions.ts";
-import { allowedDifferences } from "./canonical/allowed-differences.ts";
-import type { Allowed, Difference } from "./canonical/allowed-differences.ts";
-import { compareTraces } from "./canonical/compare.ts";
-import { sequenceOf } from "./sequences/generate.ts";
+import { compareTraces, described } from "./canonical/compare.ts";
+import type { Allowed, Difference } from "./canonical/compare.ts";
+import type { Family } from "./family.ts";
 import { conditionOf, kinds } from "./sequences/kinds.ts";
 import { observe } from "./observe.ts";
 import { runSequences } from "./sequences/run-sequence.ts";
-import type { Stage, Trace } from "./sequences/run-sequence.ts";
+import type { Stage } from "./sequences/run-sequence.ts";
+import type { Trace } from "./sequences/trace.ts";
 import { shrunk } from "./sequences/shrink.ts";
 import { reference } from "./subjects.ts";
 import type { Subject } from "./subjects.ts";
 
 export interface SuiteOptions {
+  readonly family: Family;
   readonly subject: Subject;
   readonly sequences: number;
   readonly seed: number;
@@ -27,6 +28,8 @@ export interface SuiteOptions {
   readonly atOnce: number;
   /** How many of those that differ are made short. */
   readonly shrink: number;
+  /** How often those that differ are repeated, at most. */
+  readonly repeat: number;
   readonly log: (line: string) => void;
 }
 
@@ -69,29 +72,21 @@ interface Ground {
 }
 
 /** Until the controllers do what they are there for: being healthy they may still be reading. */
-async function untilAtWork(client: KubeClient, subject: string): Promise<void> {
+async function untilAtWork(client: KubeClient, { warmUp }: Family, subject: string): Promise<void> {
+  const { kind, object, condition } = warmUp;
   const namespace = `warm-${Date.now()}`;
   const key = objectKey({ namespace, name: "warm" });
   await client.create(builtin.namespace, { metadata: { name: namespace } });
   while ((await client.get(builtin.serviceAccount, objectKey({ namespace, name: "default" }))) === undefined)
     await delay(50);
-  await client.create(kinds.Deployment, {
-    metadata: { namespace, name: "warm" },
-    spec: {
-      selector: { matchLabels: { app: "warm" } },
-      template: {
-        metadata: { labels: { app: "warm" } },
-        spec: { containers: [{ name: "main", image: "img" }] },
-      },
-    },
-  });
-  const isAvailable = async (): Promise<boolean> => {
-    const found: unknown = await client.get(kinds.Deployment, key);
-    return isJson(found) && textAt(conditionOf(found, "Available"), "status") === "True";
+  await client.create(kinds[kind], { ...object, metadata: { namespace, name: "warm" } });
+  const isDone = async (): Promise<boolean> => {
+    const found: unknown = await client.get(kinds[kind], key);
+    return isJson(found) && textAt(conditionOf(found, condition), "status") === "True";
   };
   const end = performance.now() + 60_000;
-  while (!(await isAvailable()) && subject !== "none") {
-    if (performance.now() > end) throw new Error(`${subject} makes no Deployment available.`);
+  while (!(await isDone()) && subject !== "none") {
+    if (performance.now() > end) throw new Error(`${subject} brings no ${kind} to ${condition}.`);
     await delay(100);
   }
   await client.delete(builtin.namespace, objectKey({ name: namespace }));
@@ -105,7 +100,7 @@ async function runWith(
   await cluster.runControllers(subject.controllers);
   const running = await subject.start(cluster);
   try {
-    await untilAtWork(stage.client, subject.name);
+    await untilAtWork(stage.client, options.family, subject.name);
     const begun = performance.now();
     const done = (count: number): void => {
       if (count % 25 !== 0 && count !== sequences.length) return;
@@ -127,19 +122,18 @@ async function differencesOf(
   const right = await runWith(ground, ground.options.subject, sequences);
   return sequences.map((_, i) => {
     const [one, other] = [left[i], right[i]];
-    return one && other ? compareTraces(one, other) : [];
+    return one && other ? compareTraces(one, other, ground.options.family.allowed) : [];
   });
 }
-
-const repetitions = 4;
 
 /**
  * Once in a while kube-controller-manager does not do what it did before: two of its writes come in another order. So
  * all that differ run a few times more with both, until any two runs are the same: then it was by chance.
  */
 async function notByChance(ground: Ground, candidates: readonly Compared[]): Promise<readonly Compared[]> {
+  const { allowed } = ground.options.family;
   let left = candidates.map((compared) => ({ compared, theirs: [compared.theirs], ours: [compared.ours] }));
-  for (let again = 0; again < repetitions && left.length > 0; again += 1) {
+  for (let again = 0; again < ground.options.repeat && left.length > 0; again += 1) {
     const sequences = left.map(({ compared }) => compared.sequence);
     const theirs = await runWith(ground, reference, sequences);
     const ours = await runWith(ground, ground.options.subject, sequences);
@@ -148,7 +142,10 @@ async function notByChance(ground: Ground, candidates: readonly Compared[]): Pro
       runs.ours.push(...ours.slice(i, i + 1));
     }
     left = left.filter(
-      (runs) => !runs.theirs.some((one) => runs.ours.some((other) => compareTraces(one, other).length === 0)),
+      (runs) =>
+        !runs.theirs.some((one) =>
+          runs.ours.some((other) => compareTraces(one, other, allowed).length === 0),
+        ),
     );
   }
   return left.map(({ compared }) => compared);
@@ -178,7 +175,9 @@ const mostRepeated = 40;
 
 async function compared(ground: Ground): Promise<SuiteResult> {
   const { options } = ground;
-  const sequences = Array.from({ length: options.sequences }, (_, i) => sequenceOf(options.seed + i));
+  const sequences = Array.from({ length: options.sequences }, (_, i) =>
+    options.family.sequenceOf(options.seed + i),
+  );
   const begun = performance.now();
   const theirs = await runWith(ground, reference, sequences);
   const between = performance.now();
@@ -187,9 +186,11 @@ async function compared(ground: Ground): Promise<SuiteResult> {
   const used = new Set<Allowed>();
   const differed = sequences.flatMap((sequence, i): Compared[] => {
     const [left, right] = [theirs[i], ours[i]];
-    const found = left && right ? compareTraces(left, right, used) : [];
+    const found = left && right ? compareTraces(left, right, options.family.allowed, used) : [];
     return left && right && found.length > 0 ? [{ sequence, found, theirs: left, ours: right }] : [];
   });
+  for (const { sequence, found } of differed)
+    options.log(`sequence ${sequence.seed} differs at first\n${described(found.slice(0, 2))}`);
   const [some, rest] = [differed.slice(0, mostRepeated), differed.slice(mostRepeated)];
   const real = [...(await notByChance(ground, some)), ...rest];
   const differing: Differing[] = [];
@@ -205,7 +206,7 @@ async function compared(ground: Ground): Promise<SuiteResult> {
     byChance: differed.filter((one) => !real.includes(one)),
     violated: [...byReference, ...bySubject],
     violatedBySubjectAlone: bySubject.filter((one) => !excused.has(whatOf(one))),
-    unused: options.sequences < 1_000 ? [] : allowedDifferences.filter((one) => !used.has(one)),
+    unused: options.sequences < 1_000 ? [] : options.family.allowed.filter((one) => !used.has(one)),
     unsettled: theirs.flatMap(({ moments }, i) =>
       moments.flatMap(({ state }, at) =>
         state["unsettled"] === undefined
@@ -222,8 +223,8 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const cluster = await startClusterWithFakeNodes({ nodes: 1, log: options.log });
   const client = await connect({ kubeconfig: cluster.kubeconfig });
   try {
-    const observer = await observe(client);
-    const stage = { client, kubectl: cluster.kubectl, observer };
+    const observer = await observe(client, options.family.kinds);
+    const stage = { client, kubectl: cluster.kubectl, observer, family: options.family };
     const result = await compared({ cluster, stage, options });
     observer.close();
     return result;

@@ -1,12 +1,14 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { Action } from "../sequences/actions.ts";
-import { canonicalState, newNaming } from "./canonical.ts";
+import { allowedDifferences } from "../deployments/allowed-differences.ts";
+import { canonicalState } from "../deployments/state.ts";
+import { newNaming } from "./canonical.ts";
 import { compareTraces } from "./compare.ts";
 import { uidOf } from "../sequences/kinds.ts";
 import type { Kind } from "../sequences/kinds.ts";
 import type { Seen, World } from "../observe.ts";
-import type { Moment, Trace } from "../sequences/run-sequence.ts";
+import type { Moment, Trace } from "../sequences/trace.ts";
 
 const begun = Date.parse("2026-01-01T00:00:10Z");
 const during = "2026-01-01T00:00:11Z";
@@ -94,9 +96,11 @@ const stateOf = (world: World): JsonObject => {
 const action = { do: "clear" } as const;
 const traceOf = (...moments: readonly Moment[]): Trace => ({ moments, violations: [] });
 const compared = (left: World, right: World): readonly string[] =>
-  compareTraces(traceOf({ action, state: stateOf(left) }), traceOf({ action, state: stateOf(right) })).map(
-    ({ path }) => path,
-  );
+  compareTraces(
+    traceOf({ action, state: stateOf(left) }),
+    traceOf({ action, state: stateOf(right) }),
+    allowedDifferences,
+  ).map(({ path }) => path);
 
 it("is the same for runs that gave other names, uids and addresses", () => {
   expect(compared(worldOf(one), worldOf(other))).toEqual([]);
@@ -141,7 +145,8 @@ it("leaves out what was allowed after one action for as long as it stands, and n
   const trace = (...times: readonly string[]): Trace =>
     traceOf(...times.map((at, i) => ({ action: i === 1 ? takesPods : action, state: stated(at) })));
   const [first, second, third] = ["<during action 1>", "<during action 2>", "<during action 3>"] as const;
-  const steps = (left: Trace, right: Trace) => compareTraces(left, right).map(({ step }) => step);
+  const steps = (left: Trace, right: Trace) =>
+    compareTraces(left, right, allowedDifferences).map(({ step }) => step);
   expect(steps(trace(first, second, second), trace(first, first, first))).toEqual([]);
   expect(steps(trace(first, second, second), trace(first, first, third))).toEqual([3]);
   expect(steps(trace(second, second), trace(first, first))).toEqual([1]);
@@ -160,16 +165,18 @@ it("compares no further after a difference that is allowed and parts the two, bu
     );
   const sets = { web: { spec: { replicas: 3 } } };
   const steps = (first: Action, events?: JsonObject) =>
-    compareTraces(trace(first, {}, events), trace(first, sets)).map(({ step }) => step);
+    compareTraces(trace(first, {}, events), trace(first, sets), allowedDifferences).map(({ step }) => step);
   expect(steps(create(true))).toEqual([]);
   expect(steps(create(true), { "Deployment web": { reported: 1 } })).toEqual([1]);
   expect(steps(create(false))).toEqual([1]);
-  expect(compareTraces(trace(create(true), sets), trace(create(true), {}))).not.toEqual([]);
+  expect(compareTraces(trace(create(true), sets), trace(create(true), {}), allowedDifferences)).not.toEqual(
+    [],
+  );
 });
 
 it("compares no further where the reference has not come to rest, and the subject has", () => {
   const trace = (state: JsonObject): Trace => traceOf({ action, state });
   const onTheWay = { unsettled: "ReplicaSet web may create its pods now", pods: [1] };
-  expect(compareTraces(trace(onTheWay), trace({ pods: [1, 2] }))).toEqual([]);
-  expect(compareTraces(trace({ pods: [1, 2] }), trace(onTheWay))).not.toEqual([]);
+  expect(compareTraces(trace(onTheWay), trace({ pods: [1, 2] }), [])).toEqual([]);
+  expect(compareTraces(trace({ pods: [1, 2] }), trace(onTheWay), [])).not.toEqual([]);
 });

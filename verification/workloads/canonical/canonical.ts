@@ -5,7 +5,6 @@ import {
   isArray,
   isObject,
   isString,
-  listAt,
   objectAt,
   omit,
   present,
@@ -13,8 +12,9 @@ import {
   type Json,
   type JsonObject,
 } from "../../../packages/sandbox/src/json.ts";
-import { tellEvents, type Mask } from "./canonical-events.ts";
-import { controllerOf, hashLabel, nameOf, numberAt, templateOf, uidOf } from "../sequences/kinds.ts";
+import type { Mask } from "./canonical-events.ts";
+import { controllerOf, hashLabel, nameOf, templateOf, uidOf } from "../sequences/kinds.ts";
+import type { Kind } from "../sequences/kinds.ts";
 import type { World } from "../observe.ts";
 
 /** What one run calls things. It is filled as it goes: what was named stays named. */
@@ -57,13 +57,15 @@ function nameHashes(world: World, { hashes }: Naming): void {
 }
 
 function maskOf(world: World, naming: Naming): Mask {
-  const sets = new Set(
-    world.seen.filter(({ kind }) => kind === "ReplicaSet").map(({ object }) => nameOf(object)),
+  const creators = new Set(
+    world.seen
+      .filter(({ kind }) => kind === "ReplicaSet" || kind === "Job")
+      .map(({ object }) => nameOf(object)),
   );
-  // The longest first, for one may begin like another.
-  const pods = [...sets]
+  // The longest first, for one may begin like another. A pod of an Indexed Job has its index in its name.
+  const pods = [...creators]
     .sort((a, b) => b.length - a.length)
-    .map((name) => new RegExp(`\\b(${name})-${suffix}`, "g"));
+    .map((name) => new RegExp(`\\b(${name}(?:-\\d{1,3})?)-${suffix}`, "g"));
   return (text) => {
     let masked = text.replaceAll(naming.namespace, "<namespace>");
     for (const pod of pods) masked = masked.replace(pod, "$1-<pod>");
@@ -87,7 +89,7 @@ function actionOf(at: string, { begun }: Naming): string {
   return action === 0 ? "<before>" : `<during action ${action}>`;
 }
 
-interface Walk {
+export interface Walk {
   readonly mask: Mask;
   /** What a time becomes. */
   readonly onTime: (at: string) => string;
@@ -132,46 +134,13 @@ const conditionsSorted = (status: JsonObject): JsonObject => {
   return { ...status, conditions: [...conditions].sort((a, b) => (typeOf(a) < typeOf(b) ? -1 : 1)) };
 };
 
-const whole = (object: JsonObject, how: Walk): JsonObject =>
+/** An object with all its fields. */
+export const whole = (object: JsonObject, how: Walk): JsonObject =>
   present({
     metadata: metadataOf(object, how),
     spec: walk(field(object, "spec") ?? null, how),
     status: conditionsSorted(objectAt(walk(objectAt(object, "status"), how))),
   });
-
-/** Which of the two a rollout is that stands still, is decided by which of two writes comes first. */
-const standing = new Set(["NewReplicaSetCreated", "ReplicaSetUpdated"]);
-
-/**
- * When it became available is chance where it was not for a moment: the controller may have looked away meanwhile.
- */
-function deploymentCondition(condition: JsonObject): JsonObject {
-  if (condition["type"] === "Available")
-    return { ...condition, lastUpdateTime: "<time>", lastTransitionTime: "<time>" };
-  return standing.has(textAt(condition, "reason") ?? "")
-    ? { ...condition, reason: [...standing].join(" or "), message: "<as the reason>" }
-    : condition;
-}
-
-function deployment(object: JsonObject, how: Walk): JsonObject {
-  const { status, ...rest } = whole(object, how);
-  const conditions = listAt(status ?? null, "conditions")
-    .filter(isObject)
-    .map(deploymentCondition);
-  return { ...rest, status: { ...objectAt(status ?? null), conditions } };
-}
-
-/** How often it was scaled on the way is a matter of timing; whether its status is about its spec is not. */
-function replicaSet(object: JsonObject, how: Walk): JsonObject {
-  const { metadata, status, ...rest } = whole(object, how);
-  const isBehind =
-    numberAt(object, "metadata", "generation") !== numberAt(object, "status", "observedGeneration");
-  return {
-    ...rest,
-    metadata: omit(objectAt(metadata ?? null), "generation"),
-    status: { ...objectAt(status ?? null), observedGeneration: isBehind ? "behind" : "up to date" },
-  };
-}
 
 /** Which of several equal pods is deleted goes by their uids, so how old those are that stay is chance. */
 function pod(object: JsonObject, how: Walk): JsonObject {
@@ -189,9 +158,10 @@ export interface ShownPod {
   readonly shown: JsonObject;
 }
 
-function walkOf(world: World, naming: Naming): Walk {
+/** The way in which the objects of a run are shown. */
+export function walkOf(world: World, naming: Naming): Walk {
   nameHashes(world, naming);
-  const there = (["Deployment", "ReplicaSet"] as const).flatMap((kind) =>
+  const there = (["Deployment", "ReplicaSet", "Job"] as const).flatMap((kind) =>
     world.objects(kind).map((object): [string, string] => [`${kind} ${nameOf(object)}`, uidOf(object)]),
   );
   return {
@@ -217,12 +187,12 @@ export function shownPods(world: World, naming: Naming): readonly ShownPod[] {
     .sort((a, b) => byText([a.owner, a.shown], [b.owner, b.shown]));
 }
 
-/** How many pods were ever created for each ReplicaSet. */
-function createdPods(world: World, mask: Mask, { overtaken }: Naming): JsonObject {
+/** How many pods were ever created for each owner. */
+export function createdPods(world: World, mask: Mask, { overtaken }: Naming): JsonObject {
   const counts: Record<string, number> = {};
   for (const { kind, type, object } of world.seen) {
     const owner = controllerOf(object);
-    if (kind !== "Pod" || type !== "ADDED" || textAt(owner, "kind") !== "ReplicaSet") continue;
+    if (kind !== "Pod" || type !== "ADDED" || owner === undefined) continue;
     if (overtaken.has(textAt(owner, "name") ?? "")) continue;
     const name = mask(textAt(owner, "name") ?? "");
     counts[name] = (counts[name] ?? 0) + 1;
@@ -230,18 +200,18 @@ function createdPods(world: World, mask: Mask, { overtaken }: Naming): JsonObjec
   return counts;
 }
 
-/** All that there is, so that it can be compared with another run's. */
-export function canonicalState(world: World, naming: Naming): JsonObject {
-  const how = walkOf(world, naming);
-  const named = (kind: "Deployment" | "ReplicaSet", show: (object: JsonObject) => JsonObject): JsonObject =>
-    Object.fromEntries(world.objects(kind).map((object) => [how.mask(nameOf(object)), show(object)]));
+/** The objects of a kind by their names. */
+export const namedObjects = (
+  world: World,
+  { mask }: Walk,
+  kind: Kind,
+  show: (object: JsonObject) => JsonObject,
+): JsonObject =>
+  Object.fromEntries(world.objects(kind).map((object) => [mask(nameOf(object)), show(object)]));
+
+/** The pods by their owners. */
+export function podsByOwner(world: World, naming: Naming): JsonObject {
   const pods: Record<string, JsonObject[]> = {};
   for (const { owner, shown } of shownPods(world, naming)) (pods[owner] ??= []).push(shown);
-  return {
-    deployments: named("Deployment", (object) => deployment(object, how)),
-    replicaSets: named("ReplicaSet", (object) => replicaSet(object, how)),
-    pods,
-    created: createdPods(world, how.mask, naming),
-    events: tellEvents(world, how.mask, naming.overtaken),
-  };
+  return pods;
 }

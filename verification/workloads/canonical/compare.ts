@@ -3,10 +3,28 @@ import { differences } from "../../../packages/sandbox/conformance/differences.t
 import { field, objectAt, omit } from "../../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import { shownAction } from "../sequences/actions.ts";
-import { allowedDifferences } from "./allowed-differences.ts";
-import type { Allowed, Difference } from "./allowed-differences.ts";
+import type { Action } from "../sequences/actions.ts";
 import { uncounted } from "./canonical-events.ts";
-import type { Trace } from "../sequences/run-sequence.ts";
+import type { Trace } from "../sequences/trace.ts";
+
+/** A value that is another one with the subject than with the reference. */
+export interface Difference {
+  /** After which action, from 1 on. */
+  readonly step: number;
+  readonly action: Action;
+  /** Where in the state. */
+  readonly path: string;
+  readonly reference: Json | undefined;
+  readonly subject: Json | undefined;
+}
+
+/** A difference that is meant to be there. */
+export interface Allowed {
+  readonly covers: (difference: Difference) => boolean;
+  readonly reason: string;
+  /** What comes later follows from it, and is not compared. */
+  readonly parts?: true;
+}
 
 /** If one side has more events of an object than can be compared, the other side's are not compared. */
 function withoutTooMuch(state: JsonObject, other: JsonObject): JsonObject {
@@ -25,6 +43,7 @@ function withoutTooMuch(state: JsonObject, other: JsonObject): JsonObject {
 export function compareTraces(
   reference: Trace,
   subject: Trace,
+  allowedDifferences: readonly Allowed[],
   used: Set<Allowed> = new Set(),
 ): readonly Difference[] {
   let standing: ReadonlySet<string> = new Set();

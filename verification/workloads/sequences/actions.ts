@@ -1,7 +1,7 @@
 // What users do, as data, so that the very same can be done twice, and printed.
-import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
+import { objectAt, parseJson, type JsonObject } from "../../../packages/sandbox/src/json.ts";
 
-export type Workload = "Deployment" | "ReplicaSet";
+export type Workload = "Deployment" | "ReplicaSet" | "Job";
 
 /** What becomes of what an object owns. */
 export type Policy = "Background" | "Foreground" | "Orphan";
@@ -14,8 +14,15 @@ export type Action =
   | { readonly do: "rollOver"; readonly name: string; readonly first: JsonObject; readonly then: JsonObject }
   /** `kubectl ARGS`, in the namespace. */
   | { readonly do: "kubectl"; readonly args: readonly string[] }
-  /** The same to some pods of a Deployment or ReplicaSet; which, goes by what they look like. */
-  | { readonly do: "pods"; readonly of: string; readonly count: number; readonly change: Change }
+  /** The same to some pods of an object; which, goes by what they look like. */
+  | {
+      readonly do: "pods";
+      readonly of: string;
+      readonly count: number;
+      readonly change: Change;
+      /** Only pods that have not ended and are not being deleted. */
+      readonly active?: true;
+    }
   /** To the newest or oldest ReplicaSet of a Deployment. */
   | {
       readonly do: "replicaSet";
@@ -29,18 +36,25 @@ export type Action =
       readonly name: string;
       readonly policy: Policy;
     }
-  /** All Deployments, ReplicaSets and pods, at once. */
+  /** All objects of the family's kinds, at once. */
   | { readonly do: "clear" }
   /** At most so many pods in the namespace; undefined lifts it. */
   | { readonly do: "quota"; readonly pods: number | undefined };
 
-/** A merge patch, or its end. */
-export type Change = "delete" | { readonly patch: JsonObject };
+/** A merge patch, its end, or a finalizer that keeps it from its end and comes or goes beside the others. */
+export type Change = "delete" | "hold" | "free" | { readonly patch: JsonObject };
 
 export interface Sequence {
   readonly seed: number;
   readonly actions: readonly Action[];
 }
+
+/** Stands for the uid of the Job of that name, in an object to be created. */
+export const uidOfJob = (name: string): string => `<uid of ${name}>`;
+
+/** An object to be created, with the uids. */
+export const withUids = (object: JsonObject, find: (name: string) => string): JsonObject =>
+  objectAt(parseJson(JSON.stringify(object).replace(/<uid of ([a-z-]+)>/g, (_, name: string) => find(name))));
 
 /** An action for people. */
 export const shownAction = (action: Action): string => {

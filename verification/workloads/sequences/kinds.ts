@@ -8,16 +8,20 @@ const core = { group: "", version: "v1", namespaced: true } as const;
 export const kinds = {
   Deployment: builtin.deployment,
   ReplicaSet: builtin.replicaSet,
+  Job: { group: "batch", version: "v1", namespaced: true, plural: "jobs", kind: "Job" },
   Pod: builtin.pod,
   Event: { ...core, plural: "events", kind: "Event" },
 } as const satisfies Record<string, ResourceRef>;
 export type Kind = keyof typeof kinds;
-export const kindNames: readonly Kind[] = ["Deployment", "ReplicaSet", "Pod", "Event"];
+export const kindNames: readonly Kind[] = ["Deployment", "ReplicaSet", "Job", "Pod", "Event"];
 
 export const quotas: ResourceRef = { ...core, plural: "resourcequotas", kind: "ResourceQuota" };
 
 /** Keeps a deleted Pod, like one with containers that end slowly. */
 export const holdingFinalizer = "example.com/hold";
+/** That finalizer keeps it from being deleted. */
+export const isHeld = (object: Json): boolean =>
+  listAt(object, "metadata", "finalizers").some((one) => one === holdingFinalizer);
 export const hashLabel = "pod-template-hash";
 
 export const nameOf = (object: Json): string => textAt(object, "metadata", "name") ?? "";

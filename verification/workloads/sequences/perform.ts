@@ -5,12 +5,24 @@ import { promisify } from "node:util";
 import { objectKey } from "@drover/controller";
 import { isApiError } from "@drover/kube";
 import type { KubeClient, KubeObject } from "@drover/kube";
-import { field, isJson, isObject, objectAt, textAt } from "../../../packages/sandbox/src/json.ts";
+import { field, isJson, isObject, listAt, objectAt, textAt } from "../../../packages/sandbox/src/json.ts";
 import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
+import { withUids } from "./actions.ts";
 import type { Action, Change } from "./actions.ts";
 import { shownPods } from "../canonical/canonical.ts";
 import type { Naming } from "../canonical/canonical.ts";
-import { isBehind, isOwnedBy, kindNames, kinds, nameOf, quotas, templateOf, uidOf } from "./kinds.ts";
+import {
+  holdingFinalizer,
+  isActive,
+  isBehind,
+  isOwnedBy,
+  kindNames,
+  kinds,
+  nameOf,
+  quotas,
+  templateOf,
+  uidOf,
+} from "./kinds.ts";
 import type { Kind } from "./kinds.ts";
 import type { World } from "../observe.ts";
 
@@ -20,6 +32,8 @@ export interface Actor {
   readonly kubectl: string;
   readonly world: World;
   readonly naming: Naming;
+  /** All kinds that there are objects of, owners first. */
+  readonly kinds: readonly Kind[];
 }
 
 const keyIn = ({ world }: Actor, name: string) => objectKey({ namespace: world.namespace, name });
@@ -35,6 +49,13 @@ async function untilSeen({ world }: Actor, { metadata }: KubeObject): Promise<vo
     );
   while (!isSeen()) await delay(10);
 }
+
+/** A uid that no object has, for a name that no Job has. */
+const uidOfJobIn = ({ world }: Actor, name: string): string =>
+  world
+    .objects("Job")
+    .filter((one) => nameOf(one) === name)
+    .map(uidOf)[0] ?? "of-nothing";
 
 async function create(actor: Actor, object: JsonObject): Promise<void> {
   const kind = kindNames.find((one) => one === object["kind"]);
@@ -52,9 +73,14 @@ async function patch(actor: Actor, kind: Kind, name: string, body: JsonObject): 
 }
 
 async function apply(actor: Actor, kind: Kind, name: string, change: Change): Promise<void> {
-  if (change !== "delete") return patch(actor, kind, name, change.patch);
   const { world, client } = actor;
   const found = world.objects(kind).find((one) => nameOf(one) === name);
+  if (change === "hold" || change === "free") {
+    const others = listAt(found ?? null, "metadata", "finalizers").filter((one) => one !== holdingFinalizer);
+    const finalizers = change === "hold" ? [...others, holdingFinalizer] : others;
+    return patch(actor, kind, name, { metadata: { finalizers } });
+  }
+  if (change !== "delete") return patch(actor, kind, name, change.patch);
   if (found !== undefined) world.deletedByHand.add(uidOf(found));
   await client.delete(kinds[kind], keyIn(actor, name));
 }
@@ -79,13 +105,16 @@ function setsOf({ world }: Actor, name: string): readonly JsonObject[] {
   return sets.filter((one) => isOwnedBy(one, owner)).sort((a, b) => revision(a) - revision(b));
 }
 
-async function changePods(actor: Actor, of: string, count: number, change: Change): Promise<string> {
+async function changePods(
+  actor: Actor,
+  { of, count, change, active }: Extract<Action, { do: "pods" }>,
+): Promise<string> {
   const { world, naming } = actor;
-  const sets = setsOf(actor, of);
+  const owners = [...setsOf(actor, of), ...world.objects("Job").filter((one) => nameOf(one) === of)];
   const theirs = new Set(
     world
       .objects("Pod")
-      .filter((pod) => sets.some((set) => isOwnedBy(pod, set)))
+      .filter((pod) => owners.some((owner) => isOwnedBy(pod, owner)) && (active !== true || isActive(pod)))
       .map(nameOf),
   );
   const chosen = shownPods(world, naming)
@@ -136,14 +165,17 @@ async function rollOver(actor: Actor, name: string, first: JsonObject, then: Jso
 
 /** Without a policy, each kind's own. */
 async function clear(actor: Actor): Promise<void> {
-  for (const kind of ["Deployment", "ReplicaSet", "Pod"] as const)
+  for (const kind of actor.kinds)
     await Promise.all(actor.world.objects(kind).map((one) => apply(actor, kind, nameOf(one), "delete")));
 }
 
 async function carryOut(actor: Actor, action: Action): Promise<string> {
   switch (action.do) {
     case "create":
-      await create(actor, action.object);
+      await create(
+        actor,
+        withUids(action.object, (name) => uidOfJobIn(actor, name)),
+      );
       return "done";
     case "patch":
       await patch(actor, action.kind, action.name, action.patch);
@@ -154,7 +186,7 @@ async function carryOut(actor: Actor, action: Action): Promise<string> {
     case "kubectl":
       return kubectl(actor, action.args);
     case "pods":
-      return changePods(actor, action.of, action.count, action.change);
+      return changePods(actor, action);
     case "replicaSet": {
       const sets = setsOf(actor, action.of);
       const set = action.which === "newest" ? sets.at(-1) : sets[0];

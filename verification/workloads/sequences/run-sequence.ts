@@ -3,30 +3,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { builtin } from "@drover/kube";
 import type { KubeClient } from "@drover/kube";
 import { objectKey } from "@drover/controller";
-import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
-import type { Action, Sequence } from "./actions.ts";
-import { canonicalState, maskFor, newNaming } from "../canonical/canonical.ts";
-import { violations } from "../invariants.ts";
+import type { Sequence } from "./actions.ts";
+import { maskFor, newNaming } from "../canonical/canonical.ts";
+import type { Family } from "../family.ts";
 import type { Observer } from "../observe.ts";
 import { letGo, perform } from "./perform.ts";
 import { settle } from "./settle.ts";
+import type { Moment, Trace } from "./trace.ts";
 
 export interface Stage {
   readonly client: KubeClient;
   readonly kubectl: string;
   readonly observer: Observer;
-}
-
-/** What was after one action. */
-export interface Moment {
-  readonly action: Action;
-  readonly state: JsonObject;
-}
-
-export interface Trace {
-  readonly moments: readonly Moment[];
-  /** What did not hold, with the action (from 1 on) in which. */
-  readonly violations: readonly { readonly action: number; readonly problem: string }[];
+  readonly family: Family;
 }
 
 /** Names are as long in every run. */
@@ -41,29 +30,29 @@ async function makeNamespace(client: KubeClient): Promise<string> {
   return namespace;
 }
 
-export async function runSequence({ client, kubectl, observer }: Stage, sequence: Sequence): Promise<Trace> {
+export async function runSequence(stage: Stage, sequence: Sequence): Promise<Trace> {
+  const { client, kubectl, observer, family } = stage;
   const namespace = await makeNamespace(client);
   const world = observer.world(namespace);
   const naming = newNaming(namespace);
-  const actor = { client, kubectl, world, naming };
+  const actor = { client, kubectl, world, naming, kinds: family.kinds };
   const moments: Moment[] = [];
   const broken: { action: number; problem: string }[] = [];
-  let quota = false;
+  let quota: number | undefined;
   for (const [i, action] of sequence.actions.entries()) {
-    const before = { deployments: world.objects("Deployment"), seen: [...world.seen] };
+    const before = [...world.seen];
     naming.begun.push(Date.now());
-    if (action.do === "quota") quota = action.pods !== undefined;
+    if (action.do === "quota") quota = action.pods;
     const answer = await perform(actor, action);
-    const waitsFor = await settle(world, { quota });
-    const state = canonicalState(world, naming);
+    const waitsFor = await settle(world, family, { quota });
+    const state = family.state(world, naming);
     const mask = maskFor(world, naming);
     moments.push({
       action,
       state: { answer: mask(answer), ...(waitsFor !== undefined && { unsettled: mask(waitsFor) }), ...state },
     });
-    const after = { deployments: world.objects("Deployment") };
-    const during = world.seen.slice(before.seen.length);
-    for (const problem of violations({ action, before, after, during }))
+    const during = world.seen.slice(before.length);
+    for (const problem of family.violations({ action, before, during }))
       broken.push({ action: i + 1, problem: mask(problem) });
     // What comes of further actions depends on when they are done.
     if (waitsFor !== undefined) break;

@@ -1,25 +1,7 @@
 import { field } from "../../../packages/sandbox/src/json.ts";
 import type { Json } from "../../../packages/sandbox/src/json.ts";
+import type { Allowed, Difference } from "../canonical/compare.ts";
 import type { Action } from "../sequences/actions.ts";
-
-/** A value that is another one with the subject than with the reference. */
-export interface Difference {
-  /** After which action, from 1 on. */
-  readonly step: number;
-  readonly action: Action;
-  /** Where in the state. */
-  readonly path: string;
-  readonly reference: Json | undefined;
-  readonly subject: Json | undefined;
-}
-
-/** A difference that is meant to be there. */
-export interface Allowed {
-  readonly covers: (difference: Difference) => boolean;
-  readonly reason: string;
-  /** What comes later follows from it, and is not compared. */
-  readonly parts?: true;
-}
 
 /** By hand, or by a ReplicaSet that a Deployment has adopted and sets right. */
 const takesPodsAway = (action: Action): boolean =>

@@ -9,11 +9,12 @@ import {
   isReady,
   nameOf,
   wanted,
-} from "../workloads/sequences/kinds.ts";
-import type { World } from "../workloads/observe.ts";
-import { isProgressAwaited, misfiled } from "../workloads/sequences/settle.ts";
-import { field, listAt, textAt } from "../../packages/sandbox/src/json.ts";
-import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
+} from "../../workloads/sequences/kinds.ts";
+import type { World } from "../../workloads/observe.ts";
+import { isProgressAwaited } from "../../workloads/deployments/unsettled.ts";
+import { misfiled } from "../../workloads/sequences/settle.ts";
+import { field, listAt, textAt } from "../../../packages/sandbox/src/json.ts";
+import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 
 /**
  * Changes that must still come, with any controllers: an object is being deleted, a status differs from the objects, a pod

@@ -3,8 +3,10 @@
 import { delayAnnotation, fateAnnotation } from "@drover/real-cluster";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
-import { holdingFinalizer } from "./kinds.ts";
-import type { Action, Change, Policy, Sequence, Workload } from "./actions.ts";
+import { holdingFinalizer } from "../sequences/kinds.ts";
+import type { Action, Change, Policy, Sequence } from "../sequences/actions.ts";
+
+type Workload = "Deployment" | "ReplicaSet";
 
 /** What the sequence has made so far, as far as the next action is chosen by it. */
 interface Made {

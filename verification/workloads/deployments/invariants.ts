@@ -1,7 +1,7 @@
 // Invariants of any controller at every moment, checked on the watch events of one action.
-import { field, textAt } from "../../packages/sandbox/src/json.ts";
-import type { Json, JsonObject } from "../../packages/sandbox/src/json.ts";
-import type { Action } from "./sequences/actions.ts";
+import { field, textAt } from "../../../packages/sandbox/src/json.ts";
+import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
+import type { Action } from "../sequences/actions.ts";
 import {
   controllerOf,
   isActive,
@@ -12,16 +12,9 @@ import {
   templateOf,
   uidOf,
   wanted,
-} from "./sequences/kinds.ts";
-import type { Seen } from "./observe.ts";
-
-export interface Span {
-  readonly action: Action;
-  readonly before: { readonly deployments: readonly JsonObject[]; readonly seen: readonly Seen[] };
-  readonly after: { readonly deployments: readonly JsonObject[] };
-  /** What was seen meanwhile. */
-  readonly during: readonly Seen[];
-}
+} from "../sequences/kinds.ts";
+import type { Span } from "../family.ts";
+import { follow, livesOf, type Seen } from "../observe.ts";
 
 interface Bounds {
   readonly most: number;
@@ -45,17 +38,6 @@ function boundsOf(deployment: Json): Bounds {
     least: recreates ? 0 : replicas - (surge === 0 && missing === 0 ? 1 : missing),
     recreates,
   };
-}
-
-/** The objects as they were, kept up to date by what was seen. */
-function livesOf(seen: readonly Seen[]): Map<string, Seen> {
-  const lives = new Map<string, Seen>();
-  for (const one of seen) follow(lives, one);
-  return lives;
-}
-function follow(lives: Map<string, Seen>, one: Seen): void {
-  if (one.type === "DELETED") lives.delete(uidOf(one.object));
-  else lives.set(uidOf(one.object), one);
 }
 
 interface Watched {
@@ -127,12 +109,13 @@ const readyPods = (lives: ReadonlyMap<string, Seen>, sets: ReadonlySet<string>):
 const isPeaceful = ({ do: verb }: Action): boolean =>
   ["patch", "rollOver", "kubectl", "quota"].includes(verb);
 
-function watchedIn({ before, after, during }: Span): readonly Watched[] {
-  return after.deployments
-    .filter((one) => !isLeaving(one))
-    .map((deployment) => {
-      const was = before.deployments.find((one) => uidOf(one) === uidOf(deployment));
-      const sets = [...before.seen, ...during].filter(
+function watchedIn({ before, during }: Span): readonly Watched[] {
+  const past = livesOf(before);
+  return [...livesOf([...before, ...during]).values()]
+    .filter(({ kind, object }) => kind === "Deployment" && !isLeaving(object))
+    .map(({ object: deployment }) => {
+      const was = past.get(uidOf(deployment))?.object;
+      const sets = [...before, ...during].filter(
         ({ kind, object }) => kind === "ReplicaSet" && isOwnedBy(object, deployment),
       );
       const made = sets.filter(({ type }) => type === "ADDED");
@@ -152,7 +135,7 @@ const isByHand = (action: Action): boolean =>
 export function violations(span: Span): readonly string[] {
   const found = new Set<string>();
   for (const watched of watchedIn(span)) {
-    const lives = livesOf(span.before.seen);
+    const lives = livesOf(span.before);
     const { bounds, sets } = watched;
     const least = Math.min(readyPods(lives, sets), ...bounds.map((bound) => bound.least));
     for (const one of span.during) {

@@ -1,13 +1,14 @@
 // A namespace in which a story is played, as the test's own watch shows it: in the same words whichever the
 // controllers are.
-import { canonicalState, newNaming, shownPods } from "../workloads/canonical/canonical.ts";
-import { violations } from "../workloads/invariants.ts";
-import { isReady, uidOf } from "../workloads/sequences/kinds.ts";
-import type { Observer } from "../workloads/observe.ts";
-import { field, listAt, objectAt, textAt } from "../../packages/sandbox/src/json.ts";
-import type { JsonObject } from "../../packages/sandbox/src/json.ts";
+import { newNaming, shownPods } from "../../workloads/canonical/canonical.ts";
+import { violations } from "../../workloads/deployments/invariants.ts";
+import { canonicalState } from "../../workloads/deployments/state.ts";
+import { isReady, uidOf } from "../../workloads/sequences/kinds.ts";
+import type { Observer } from "../../workloads/observe.ts";
+import { field, listAt, objectAt, textAt } from "../../../packages/sandbox/src/json.ts";
+import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { Step } from "./deployment-story.ts";
-import { eventually, type PodCluster } from "./pod-cluster.ts";
+import { eventually, type PodCluster } from "../pod-cluster.ts";
 import { unrestOf } from "./unrest.ts";
 
 /** What was seen of one step. */
@@ -54,15 +55,14 @@ export async function openStage(cluster: PodCluster, observer: Observer, namespa
         .filter((object) => !object.startsWith("Pod "))
         .sort(),
     async play({ name, commands, evicts }) {
-      const before = { deployments: world.objects("Deployment"), seen: [...world.seen] };
+      const before = [...world.seen];
       for (const command of commands) await kubectl(command);
       await untilAtRest();
-      const after = { deployments: world.objects("Deployment") };
-      const during = world.seen.slice(before.seen.length);
+      const during = world.seen.slice(before.length);
       const action = evicts
         ? ({ do: "pods", of: "web", count: 0, change: "delete" } as const)
         : ({ do: "kubectl", args: [name] } as const);
-      return { seen: look(), broken: violations({ action, before, after, during }) };
+      return { seen: look(), broken: violations({ action, before, during }) };
     },
   };
 }

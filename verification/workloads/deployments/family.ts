@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import type { Family } from "../family.ts";
+import { butBoth } from "../subjects.ts";
+import { conditionOf } from "../sequences/kinds.ts";
+import { allowedDifferences } from "./allowed-differences.ts";
+import { sequenceOf } from "./generate.ts";
+import { violations } from "./invariants.ts";
+import { canonicalState } from "./state.ts";
+import { unsettled } from "./unsettled.ts";
+
+/** Deployments and ReplicaSets. */
+export const deployments: Family = {
+  name: "deployments",
+  kinds: ["Deployment", "ReplicaSet", "Pod"],
+  podOwner: "ReplicaSet",
+  controllers: butBoth,
+  subject: join(import.meta.dirname, "../our-functions.ts"),
+  warmUp: {
+    kind: "Deployment",
+    object: {
+      spec: {
+        selector: { matchLabels: { app: "warm" } },
+        template: {
+          metadata: { labels: { app: "warm" } },
+          spec: { containers: [{ name: "main", image: "img" }] },
+        },
+      },
+    },
+    condition: "Available",
+  },
+  quietMs: 1_200,
+  patienceMs: 60_000,
+  sequenceOf,
+  unsettled,
+  lacksEvent: (set, reasons) =>
+    conditionOf(set, "ReplicaFailure") !== undefined && !reasons.includes("FailedCreate"),
+  state: canonicalState,
+  violations,
+  allowed: allowedDifferences,
+};

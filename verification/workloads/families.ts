@@ -1,0 +1,14 @@
+import { deployments } from "./deployments/family.ts";
+import type { Family } from "./family.ts";
+import { jobs } from "./jobs/family.ts";
+
+const families: readonly Family[] = [deployments, jobs];
+
+/** @throws Error if there is no family of that name */
+export function familyNamed(name: string): Family {
+  const found = families.find((one) => one.name === name);
+  if (found) return found;
+  throw new Error(
+    `--family is one of ${families.map((one) => one.name).join(", ")}, not ${JSON.stringify(name)}.`,
+  );
+}

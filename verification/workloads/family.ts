@@ -1,0 +1,46 @@
+// A family of kinds whose controllers are compared: the parts of the suite that are not the same for all of them.
+import type { JsonObject } from "../../packages/sandbox/src/json.ts";
+import type { Naming } from "./canonical/canonical.ts";
+import type { Allowed } from "./canonical/compare.ts";
+import type { Seen, World } from "./observe.ts";
+import type { Action, Sequence } from "./sequences/actions.ts";
+import type { Kind } from "./sequences/kinds.ts";
+
+/** What was seen before an action and while it was done, until the world had settled. */
+export interface Span {
+  readonly action: Action;
+  readonly before: readonly Seen[];
+  readonly during: readonly Seen[];
+}
+
+export interface Family {
+  readonly name: string;
+  /** The kinds that its users make, owners first, and `Pod`: these are watched, compared and cleared. */
+  readonly kinds: readonly Kind[];
+  /** The kind whose objects create pods, and write Events about them. */
+  readonly podOwner: Kind;
+  /** kube-controller-manager's `--controllers` beside the functions that replace this family's. */
+  readonly controllers: readonly string[];
+  /** The module of the subject that is compared if no other is asked for. */
+  readonly subject: string;
+  /** An object, and a condition that it has once the controllers are at work. */
+  readonly warmUp: { readonly kind: Kind; readonly object: JsonObject; readonly condition: string };
+  /** Nothing has changed for so long, and nothing is known that must still come: it has settled. */
+  readonly quietMs: number;
+  /** A world that has not settled by then is compared as it is. A quota that was lifted is noticed after a back-off. */
+  readonly patienceMs: number;
+  readonly sequenceOf: (seed: number) => Sequence;
+  /**
+   * What must still come, for people; undefined when nothing must.
+   *
+   * @param quota the most pods there may be
+   */
+  readonly unsettled: (world: World, quota: number | undefined) => string | undefined;
+  /** The owner of pods, as it was last, lacks an Event that it must have; these are the reasons of those that it has. */
+  readonly lacksEvent: (owner: JsonObject, reasons: readonly string[]) => boolean;
+  /** All that there is, so that it can be compared with another run's. */
+  readonly state: (world: World, naming: Naming) => JsonObject;
+  /** Rules that did not hold at some moment, for people; each once. */
+  readonly violations: (span: Span) => readonly string[];
+  readonly allowed: readonly Allowed[];
+}

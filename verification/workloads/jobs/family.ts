@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import { fateAnnotation } from "@drover/real-cluster";
+import type { Family } from "../family.ts";
+import { allowedDifferences } from "./allowed-differences.ts";
+import { sequenceOf } from "./generate.ts";
+import { violations } from "./invariants.ts";
+import { canonicalState } from "./state.ts";
+import { lacksEvent, unsettled } from "./unsettled.ts";
+
+/** Jobs. */
+export const jobs: Family = {
+  name: "jobs",
+  kinds: ["Job", "Pod"],
+  podOwner: "Job",
+  controllers: ["*", "-job-controller", "-ttl-after-finished-controller"],
+  subject: join(import.meta.dirname, "our-function.ts"),
+  warmUp: {
+    kind: "Job",
+    object: {
+      spec: {
+        template: {
+          metadata: { annotations: { [fateAnnotation]: "succeeds" } },
+          spec: { restartPolicy: "Never", containers: [{ name: "main", image: "img" }] },
+        },
+      },
+    },
+    condition: "Complete",
+  },
+  // A controller may wait a second for further changes.
+  quietMs: 1_500,
+  // Up to 40 s until failed pods are replaced, and a minute until a lifted quota is noticed.
+  patienceMs: 100_000,
+  sequenceOf,
+  unsettled,
+  lacksEvent,
+  state: canonicalState,
+  violations,
+  allowed: allowedDifferences,
+};

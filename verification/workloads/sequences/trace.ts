@@ -1,0 +1,14 @@
+import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
+import type { Action } from "./actions.ts";
+
+/** What was after one action. */
+export interface Moment {
+  readonly action: Action;
+  readonly state: JsonObject;
+}
+
+export interface Trace {
+  readonly moments: readonly Moment[];
+  /** What did not hold, with the action (from 1 on) in which. */
+  readonly violations: readonly { readonly action: number; readonly problem: string }[];
+}
