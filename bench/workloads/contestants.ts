@@ -1,6 +1,7 @@
 import { programOf } from "../report/process-figures.ts";
-import { start as startOurFunctions } from "../../verification/workloads/our-functions.ts";
-import { butBoth } from "../../verification/workloads/subjects.ts";
+import { deployments } from "../../verification/workloads/deployments/family.ts";
+import { jobs } from "../../verification/workloads/jobs/family.ts";
+import { startFunctions } from "../../verification/workloads/our-functions.ts";
 import type { AuditEntry } from "../bridge/cluster/audited.ts";
 import type { Stage } from "./stage.ts";
 
@@ -11,7 +12,7 @@ export type Contestant = (typeof contestants)[number];
 export interface AtWork {
   /** Of everything that takes part, kube-controller-manager with what else it does included. */
   pids(): readonly number[];
-  /** A request of its Deployment or ReplicaSet controller. */
+  /** A request of the controllers that are compared. */
   readonly isTheirs: (request: AuditEntry) => boolean;
   stop(): Promise<void>;
 }
@@ -20,7 +21,7 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
   const manager = () => pidsOf(cluster.pids(), "kube-controller");
   if (contestant === "kube-controller-manager") {
     await cluster.runControllers(["*"]);
-    const accounts = ["deployment", "replicaset"].map(
+    const accounts = ["deployment", "replicaset", "job", "ttl-after-finished"].map(
       (name) => `system:serviceaccount:kube-system:${name}-controller`,
     );
     return {
@@ -29,8 +30,8 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
       stop: () => cluster.stopControllers(),
     };
   }
-  await cluster.runControllers(butBoth);
-  const ours = await startOurFunctions(cluster);
+  await cluster.runControllers([...new Set([...deployments.controllers, ...jobs.controllers])]);
+  const ours = await startFunctions(cluster, ["replicaset", "deployment", "job"]);
   return {
     pids: () => [...manager(), ...ours.pids()],
     isTheirs: ({ userAgent }) => userAgent.startsWith("drover-"),

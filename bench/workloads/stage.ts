@@ -1,11 +1,12 @@
 import { type FakeNodeCluster, startClusterWithFakeNodes } from "@drover/real-cluster";
 import { type Audited, startAudited } from "../bridge/cluster/audited.ts";
 import { auditPolicy } from "./audit-log.ts";
-import { type DeploymentsWatch, watchDeployments } from "./deployments-watch.ts";
+import { type CompletionWatch, watchDeployments, watchJobs } from "./completion-watch.ts";
 
 /** A whole control plane with fake nodes, and the tools that measure the contestant that works on it. */
 export interface Stage extends Audited<FakeNodeCluster> {
-  readonly deployments: DeploymentsWatch;
+  readonly deployments: CompletionWatch;
+  readonly jobs: CompletionWatch;
 }
 
 export async function setStage(log: (line: string) => void): Promise<Stage> {
@@ -13,11 +14,14 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
     startClusterWithFakeNodes({ nodes: 10, apiServerArgs, log }),
   );
   const deployments = watchDeployments(audited.api);
+  const jobs = watchJobs(audited.api);
   return {
     ...audited,
     deployments,
+    jobs,
     async stop() {
       deployments.stop();
+      jobs.stop();
       await audited.stop();
     },
   };
