@@ -102,22 +102,40 @@ it("runs as many pods at once as it may until all have succeeded", async () => {
 });
 
 it("replaces failed pods ten seconds later, then twenty, and fails after `backoffLimit`", async () => {
-  const cluster = await given(job({ backoffLimit: 1 }));
-  await fail(cluster, 1);
-  expect(await podsOf(cluster)).toHaveLength(1);
-  expect(await statusNow(cluster)).toMatchObject({ active: 0, failed: 1 });
-  await cluster.advance("8s");
-  expect(await podsOf(cluster)).toHaveLength(1);
-  await cluster.advance("2s");
-  expect(await podsOf(cluster)).toHaveLength(2);
+  const cluster = await given(job({ backoffLimit: 2 }));
+  for (const [i, [before, rest]] of (
+    [
+      ["8s", "2s"],
+      ["18s", "2s"],
+    ] as const
+  ).entries()) {
+    await fail(cluster, 1);
+    await cluster.advance(before);
+    expect(await podsOf(cluster)).toHaveLength(i + 1);
+    expect(await statusNow(cluster)).toMatchObject({ active: 0, failed: i + 1 });
+    await cluster.advance(rest);
+    expect(await podsOf(cluster)).toHaveLength(i + 2);
+  }
   await fail(cluster, 1);
   expect(await held(cluster)).toBe(0);
-  expect(await statusNow(cluster)).toMatchObject({ active: 0, failed: 2 });
+  expect(await statusNow(cluster)).toMatchObject({ active: 0, failed: 3 });
   expect(await conditionsNow(cluster)).toEqual([
     "FailureTarget True BackoffLimitExceeded",
     "Failed True BackoffLimitExceeded",
   ]);
   expect(cluster.announcements.at(-1)).toMatchObject({ type: "Warning", reason: "BackoffLimitExceeded" });
+});
+
+it("begins again with ten seconds after a success", async () => {
+  const cluster = await given(job({ completions: 3 }));
+  await fail(cluster, 1);
+  await cluster.advance("10s");
+  await succeed(cluster, 1);
+  expect(await statusNow(cluster)).toMatchObject({ active: 1, succeeded: 1 });
+  await cluster.advance("1s");
+  await fail(cluster, 1);
+  await cluster.advance("10s");
+  expect(await statusNow(cluster)).toMatchObject({ active: 1, failed: 2 });
 });
 
 const indexed = { completionMode: "Indexed", completions: 3, parallelism: 3 };
