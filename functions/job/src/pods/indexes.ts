@@ -31,17 +31,16 @@ export const hasIndex = (indexes: Indexes, index: number): boolean =>
   indexes.some(({ first, last }) => first <= index && index <= last);
 
 /** How many indexes are in both. */
-export const countOfBoth = (a: Indexes, b: Indexes): number =>
-  a.reduce(
-    (sum, one) =>
-      sum +
-      b.reduce(
-        (inner, other) =>
-          inner + Math.max(0, Math.min(one.last, other.last) - Math.max(one.first, other.first) + 1),
-        0,
-      ),
-    0,
-  );
+export function countOfBoth(a: Indexes, b: Indexes): number {
+  let [count, at] = [0, 0];
+  for (const { first, last } of a)
+    for (let other = b[at]; other !== undefined && other.first <= last; other = b[at]) {
+      count += Math.max(0, Math.min(last, other.last) - Math.max(first, other.first) + 1);
+      if (other.last > last) break;
+      at += 1;
+    }
+  return count;
+}
 
 /** The first indexes below `completions` that are in none of these. */
 export function firstMissing(indexes: Indexes, count: number, completions: number): readonly number[] {
