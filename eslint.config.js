@@ -88,6 +88,7 @@ const mayImport = {
   deployment: ["controller", "kube", "runtime", "workloads"],
   replicaset: ["controller", "kube", "runtime", "workloads"],
   job: ["controller", "kube", "runtime", "workloads"],
+  cronjob: ["controller", "job", "kube", "runtime", "workloads"],
   // The example of docs/external-resources.md: the public package suffices.
   "load-balancer": ["drover"],
   "s3-bucket": ["aws", "controller", "external", "json", "kube", "runtime"],

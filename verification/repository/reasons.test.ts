@@ -18,6 +18,8 @@ const withReason = [
   "retryOutcome",
   "doubtful",
   "SettingRefusal",
+  "publish",
+  "warn",
 ];
 
 /**

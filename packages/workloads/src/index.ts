@@ -30,6 +30,7 @@ export {
   countSchema,
   labelSelectorSchema,
   objectSchemaOf,
+  timeSchema,
   type PodTemplate,
   podTemplateSchema,
 } from "./object-schemas.ts";

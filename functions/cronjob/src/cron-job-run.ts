@@ -1,0 +1,29 @@
+import { type Announcement, timestamp } from "@drover/controller";
+import type { WorkloadRunContext } from "@drover/workloads";
+import type { CronJob, CronJobObject, CronJobStatus } from "./cron-job.ts";
+import type { Seconds } from "./schedule/local-time.ts";
+
+/** The common parts of all steps of a run. */
+export interface CronJobRunContext extends WorkloadRunContext<typeof CronJob> {
+  readonly cronJob: CronJobObject;
+  /** Changed by each step, and written at the end of the run, also of one that fails. */
+  readonly progress: { status: CronJobStatus };
+}
+
+export const publish = (
+  { context }: Pick<CronJobRunContext, "context">,
+  reason: string,
+  note: string,
+  type: Announcement["type"] = "Normal",
+): void => {
+  context.announce({ type, reason, note, action: "Schedule" });
+};
+
+export const secondsOf = (time: string): Seconds => Date.parse(time) / 1_000;
+export const timeOf = (seconds: Seconds): string => timestamp(new Date(seconds * 1_000));
+
+/** Removes a Job from the active ones. */
+export function noteInactive({ progress }: CronJobRunContext, uid: string): void {
+  const active = progress.status.active.filter((one) => one.uid !== uid);
+  progress.status = { ...progress.status, active };
+}

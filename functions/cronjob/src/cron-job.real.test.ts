@@ -1,0 +1,152 @@
+// The sandbox serves no CronJobs: these tests run on a real API server, without other controllers, and on the clock of the test.
+import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { type Manifest, sharedServer, testCluster, type TestCluster } from "@drover/testing";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { cronJobController } from "./cron-job-controller.ts";
+import { type CronJobStatus, cronJobSchema } from "./cron-job.ts";
+import deployedAs from "./function.ts";
+
+const cronJobs = { apiVersion: "batch/v1", kind: "CronJob" };
+const jobs = { apiVersion: "batch/v1", kind: "Job" };
+let real: RealCluster;
+beforeAll(async () => {
+  real = await startRealCluster();
+}, 900_000);
+afterAll(() => real.stop());
+
+let opened: TestCluster | undefined;
+afterEach(async () => {
+  for (const kind of [cronJobs, jobs])
+    for (const { metadata } of (await opened?.list(kind)) ?? []) await opened?.delete(kind, metadata.name);
+  await opened?.close();
+  opened = undefined;
+});
+
+const cron = (spec: object): Manifest => ({
+  ...cronJobs,
+  metadata: { name: "tick" },
+  spec: {
+    schedule: "*/5 * * * *",
+    jobTemplate: {
+      metadata: { labels: { app: "tick" } },
+      spec: {
+        template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "tick:1" }] } },
+      },
+    },
+    ...spec,
+  },
+});
+/** At the last full five minutes: the API server's clock says when the CronJob was created. */
+async function given(spec: object): Promise<TestCluster> {
+  const cluster = (opened = await testCluster(({ now }) => cronJobController(now), {
+    deployedAs,
+    servers: sharedServer(real),
+    at: new Date().toISOString(),
+  }));
+  await cluster.apply(cron(spec));
+  await cluster.advance("10ms");
+  return cluster;
+}
+const jobsOf = async (cluster: TestCluster) =>
+  [...(await cluster.list(jobs))].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+async function statusNow(cluster: TestCluster): Promise<CronJobStatus> {
+  return cronJobSchema.parse(await cluster.get(cronJobs, "tick")).status;
+}
+const reasons = ({ announcements }: TestCluster) => announcements.map(({ reason }) => reason);
+async function finish(cluster: TestCluster, name: string, type: "Complete" | "Failed"): Promise<void> {
+  const at = cluster
+    .now()
+    .toISOString()
+    .replace(/[.]\d+Z/, "Z");
+  const condition = (of: string) => ({ type: of, status: "True", lastTransitionTime: at, reason: "x" });
+  const conditions = type === "Complete" ? ["SuccessCriteriaMet", type] : ["FailureTarget", type];
+  await cluster.writeStatus({
+    ...jobs,
+    metadata: { name },
+    status: {
+      startTime: at,
+      conditions: conditions.map(condition),
+      ...(type === "Complete" && { completionTime: at, succeeded: 1 }),
+    },
+  });
+  await cluster.advance("10ms");
+}
+
+it("starts a Job at each time, with its labels, owner and the time, and notes it", async () => {
+  const cluster = await given({ timeZone: "Asia/Kolkata" });
+  expect(await jobsOf(cluster)).toEqual([]);
+  await cluster.advance("5m");
+  const [job] = await jobsOf(cluster);
+  const minute = Math.floor(cluster.now().getTime() / 300_000) * 5;
+  expect(job?.metadata).toMatchObject({
+    name: `tick-${minute}`,
+    labels: { app: "tick" },
+    annotations: {
+      "batch.kubernetes.io/cronjob-scheduled-timestamp": expect.stringMatching(
+        /:[05]0?:?.*[+]05:30$/,
+      ) as unknown,
+    },
+    ownerReferences: [{ kind: "CronJob", name: "tick", controller: true }],
+  });
+  expect(await statusNow(cluster)).toMatchObject({
+    active: [{ kind: "Job", name: `tick-${minute}`, uid: job?.metadata.uid }],
+    lastScheduleTime: new Date(minute * 60_000).toISOString().replace(".000", ""),
+  });
+  expect(reasons(cluster)).toEqual(["SuccessfulCreate"]);
+  await finish(cluster, `tick-${minute}`, "Complete");
+  expect(await statusNow(cluster)).toMatchObject({
+    active: [],
+    lastSuccessfulTime: expect.any(String) as unknown,
+  });
+  await cluster.advance("5m");
+  expect(await jobsOf(cluster)).toHaveLength(2);
+});
+
+it.each([
+  ["Forbid", 1, "JobAlreadyActive"],
+  ["Replace", 1, "SuccessfulDelete"],
+  ["Allow", 2, "SuccessfulCreate"],
+])(
+  "with %s and a Job that is active, there is %d at the next time (%s)",
+  async (concurrencyPolicy, count, reason) => {
+    const cluster = await given({ concurrencyPolicy });
+    await cluster.advance("5m");
+    await cluster.advance("5m");
+    expect(await jobsOf(cluster)).toHaveLength(count);
+    expect((await statusNow(cluster)).active).toHaveLength(count);
+    expect(reasons(cluster)).toContain(reason);
+  },
+);
+
+it("starts nothing while it is suspended, and the last missed one when it is resumed", async () => {
+  const cluster = await given({ suspend: true });
+  await cluster.advance("16m");
+  expect(await jobsOf(cluster)).toEqual([]);
+  await cluster.patch(cronJobs, "tick", { spec: { suspend: false } });
+  await cluster.advance("10ms");
+  expect(await jobsOf(cluster)).toHaveLength(1);
+});
+
+it("starts nothing later than `startingDeadlineSeconds`", async () => {
+  const cluster = await given({ suspend: true, startingDeadlineSeconds: 30 });
+  const minutes = 5 - (new Date(cluster.now()).getMinutes() % 5);
+  await cluster.advance(`${minutes + 1}m`);
+  await cluster.patch(cronJobs, "tick", { spec: { suspend: false } });
+  await cluster.advance("10ms");
+  expect(await jobsOf(cluster)).toEqual([]);
+});
+
+it("keeps as many finished Jobs as the limits say", async () => {
+  const cluster = await given({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 });
+  for (const end of ["Complete", "Failed", "Complete"] as const) {
+    await cluster.advance("5m");
+    const last = (await jobsOf(cluster)).at(-1);
+    await finish(cluster, last?.metadata.name ?? "", end);
+  }
+  expect(
+    (await jobsOf(cluster)).filter(({ status }) => JSON.stringify(status).includes("Complete")),
+  ).toHaveLength(1);
+  expect((await jobsOf(cluster)).filter(({ status }) => JSON.stringify(status).includes("Failed"))).toEqual(
+    [],
+  );
+});

@@ -1,0 +1,39 @@
+import { objectKey } from "@drover/controller";
+import { Job } from "@drover/job";
+import { refOf } from "@drover/kube";
+import { type Child, endOf } from "./cron-job.ts";
+import { type CronJobRunContext, noteInactive, publish } from "./cron-job-run.ts";
+
+/** Notes the Jobs that have ended or are missing: they are no longer active. */
+export async function followJobs(runContext: CronJobRunContext, jobs: readonly Child[]): Promise<void> {
+  for (const job of jobs) followJob(runContext, job);
+  const { client, context, cronJob, progress } = runContext;
+  const { namespace = "" } = cronJob.metadata;
+  const found = new Set(jobs.map(({ metadata }) => metadata.uid));
+  for (const { name, uid } of progress.status.active) {
+    if (found.has(uid)) continue;
+    const key = objectKey({ namespace, name });
+    if ((await client.get(refOf(Job), key, { signal: context.signal })) !== undefined) continue;
+    publish(runContext, "MissingJob", `Active job went missing: ${name}`);
+    noteInactive(runContext, uid);
+  }
+}
+
+function followJob(runContext: CronJobRunContext, job: Child): void {
+  const { progress } = runContext;
+  const { name, uid } = job.metadata;
+  const isActive = progress.status.active.some((one) => one.uid === uid);
+  const end = endOf(job);
+  if (end === undefined && !isActive) {
+    const note = `Saw a job that the controller did not create or forgot: ${name}`;
+    publish(runContext, "UnexpectedJob", note, "Warning");
+  }
+  if (end !== undefined && isActive) {
+    noteInactive(runContext, uid);
+    publish(runContext, "SawCompletedJob", `Saw completed job: ${name}, condition: ${end}`);
+  }
+  const { completionTime } = job.status;
+  const before = progress.status.lastSuccessfulTime ?? "1970-01-01";
+  if (end === "Complete" && Date.parse(completionTime ?? "") > Date.parse(before))
+    progress.status = { ...progress.status, lastSuccessfulTime: completionTime };
+}
