@@ -33,6 +33,7 @@ const SUITES = {
   jobs: ["workloads", "--family", "jobs", "--sequences", "300"],
   "children's faults": ["faults:composed", "--plans", "10000"],
   plans: ["plans", "--changes", "500"],
+  schedules: ["cron", "--schedules", "100000"],
   // Metacontroller must be on PATH: see verification/metacontroller/README.md.
   metacontroller: ["metacontroller", "--histories", "300"],
   "queue bench": ["bench:queue"],
