@@ -311,11 +311,11 @@ it("creates pods at once when it is resumed, though those that it deleted still 
   expect(await statusNow(cluster)).toMatchObject({ active: 2, terminating: 2, failed: 0 });
 });
 
-it("frees a failed pod that waits to be replaced when it is deleted in the foreground", async () => {
+it("frees a failed pod that waits to be replaced while its Job is being deleted", async () => {
   const cluster = await given(job({ ...indexed, completions: 1, backoffLimitPerIndex: 1 }));
   await fail(cluster, 1);
   expect(await held(cluster)).toBe(1);
-  await cluster.patch(jobs, "sum", { metadata: { finalizers: ["foregroundDeletion"] } });
+  await cluster.patch(jobs, "sum", { metadata: { finalizers: ["example.com/hold"] } });
   await cluster.delete(jobs, "sum");
   await cluster.advance("10ms");
   expect(await held(cluster)).toBe(0);
