@@ -74,31 +74,22 @@ async function sameZones(ask: ReturnType<typeof askRobfig>["ask"]) {
   const all = Intl.supportedValuesOf("timeZone").map((zone) => ({ zone, offsetsAt: days }));
   const [zones, leftOut]: string[][] = [[], []];
   for await (const [{ zone }, { offsets = [] }] of ask(all)) {
-    const offset = offsetsOf(zone);
-    const isSame = days.every((day, i) => offset(day) === offsets[i]);
+    const { offsetAt } = clocksOf(zone);
+    const isSame = days.every((day, i) => offsetAt(day) === offsets[i]);
     (isSame ? zones : leftOut)?.push(zone);
   }
   return { zones: zones ?? [], leftOut: leftOut ?? [] };
 }
 
-/** By how many seconds clocks of a zone are ahead of UTC. */
-function offsetsOf(zone: string): (time: number) => number {
-  const { at } = clocksOf(zone);
-  return (time) => {
-    const { year, month, day, hour, minute, second } = at(time);
-    return Date.UTC(year, month - 1, day, hour, minute, second) / 1_000 - time;
-  };
-}
-
 /** A time at which clocks of the zone change, by bisection; undefined if they do not within a year. */
 function changeAfter(zone: string, from: number): number | undefined {
-  const offset = offsetsOf(zone);
+  const { offsetAt } = clocksOf(zone);
   for (let day = from; day < from + 366 * 86_400; day += 7 * 86_400) {
-    if (offset(day) === offset(day + 7 * 86_400)) continue;
+    if (offsetAt(day) === offsetAt(day + 7 * 86_400)) continue;
     let [low, high] = [day, day + 7 * 86_400];
     while (high - low > 60) {
       const middle = Math.floor((low + high) / 2);
-      if (offset(middle) === offset(day)) low = middle;
+      if (offsetAt(middle) === offsetAt(day)) low = middle;
       else high = middle;
     }
     return high;

@@ -22,7 +22,7 @@ type question struct {
 }
 
 type answer struct {
-	Times []int64 `json:"times,omitempty"`
+	Times   []int64 `json:"times,omitempty"`
 	Offsets []int   `json:"offsets,omitempty"`
 	Error   string  `json:"error,omitempty"`
 }

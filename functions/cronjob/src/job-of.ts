@@ -1,6 +1,6 @@
 import { controllerReference, refOf } from "@drover/kube";
 import { CronJob, type CronJobObject } from "./cron-job.ts";
-import { offsetAt, type Seconds } from "./schedule/local-time.ts";
+import { clocksOf, type Seconds } from "./schedule/local-time.ts";
 
 /** The name of the Job of a time: the same in every run, so that none is created twice. */
 export const jobName = ({ metadata }: CronJobObject, due: Seconds): string =>
@@ -17,7 +17,7 @@ export function jobOf(cronJob: CronJobObject, due: Seconds) {
       labels: jobTemplate.metadata.labels,
       annotations: {
         ...jobTemplate.metadata.annotations,
-        "batch.kubernetes.io/cronjob-scheduled-timestamp": localTime(due, offsetAt(timeZone, due)),
+        "batch.kubernetes.io/cronjob-scheduled-timestamp": localTime(due, clocksOf(timeZone).offsetAt(due)),
       },
       ownerReferences: [controllerReference({ ref: refOf(CronJob), metadata })],
     },

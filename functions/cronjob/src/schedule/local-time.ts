@@ -15,6 +15,8 @@ export type Seconds = number;
 /** The clocks of one time zone. */
 export interface Clocks {
   readonly at: (time: Seconds) => LocalTime;
+  /** By how many seconds they are ahead of UTC. */
+  readonly offsetAt: (time: Seconds) => Seconds;
   /**
    * The time at which clocks show this. Fields may be out of range: the 32nd of a month is a day of the next. A time that
    * clocks skip, or show twice, is taken as Go's `time.Date` takes it.
@@ -48,18 +50,16 @@ export function clocksOf(zone: string): Clocks {
       second: part("second"),
     };
   };
-  const offset = (time: Seconds): Seconds => asIfUtc(at(time)) - time;
+  const offsetAt = (time: Seconds): Seconds => asIfUtc(at(time)) - time;
   return {
     at,
+    offsetAt,
     when(local) {
       const time = asIfUtc(local);
-      return time - offset(time - offset(time));
+      return time - offsetAt(time - offsetAt(time));
     },
   };
 }
 
 const asIfUtc = ({ year, month, day, hour, minute, second }: LocalTime): Seconds =>
   Date.UTC(year, month - 1, day, hour, minute, second) / 1_000;
-
-/** By how many seconds the clocks of a zone are ahead of UTC. */
-export const offsetAt = (zone: string, time: Seconds): Seconds => asIfUtc(clocksOf(zone).at(time)) - time;

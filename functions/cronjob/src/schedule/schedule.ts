@@ -67,68 +67,67 @@ const maxYears = 5;
 function nextMatch(fields: Fields, clocks: Clocks, after: Seconds): Seconds | undefined {
   // A field such as `,` matches nothing, and there would be millions of minutes to try.
   if ([fields.minute, fields.hour, fields.month].some(({ values }) => values.size === 0)) return undefined;
+  const shownAt = (time: Seconds) => ({ time, local: clocks.at(time) });
   // The next second; seconds are matched last, by 0.
-  let time = Math.floor(after) + 1;
-  const lastYear = clocks.at(time).year + maxYears;
+  let now = shownAt(Math.floor(after) + 1);
+  const lastYear = now.local.year + maxYears;
   // True once a field was moved on: those below it begin at their first value.
   let isMoved = false;
   const startOf = (local: Partial<LocalTime>): void => {
-    if (!isMoved) time = clocks.when({ ...clocks.at(time), ...local });
+    if (!isMoved) now = shownAt(clocks.when({ ...now.local, ...local }));
     isMoved = true;
   };
   for (;;) {
-    if (clocks.at(time).year > lastYear) return undefined;
+    if (now.local.year > lastYear) return undefined;
     if (!reachMonth() || !reachDay() || !reachHour() || !reachMinute() || !reachSecond()) continue;
-    return time;
+    return now.time;
   }
 
   function reachMonth(): boolean {
-    while (!fields.month.values.has(clocks.at(time).month)) {
+    while (!fields.month.values.has(now.local.month)) {
       startOf({ day: 1, hour: 0, minute: 0, second: 0 });
-      const local = clocks.at(time);
-      time = clocks.when({ ...local, month: local.month + 1 });
-      if (clocks.at(time).month === 1) return false;
+      now = shownAt(clocks.when({ ...now.local, month: now.local.month + 1 }));
+      if (now.local.month === 1) return false;
     }
     return true;
   }
 
   function reachDay(): boolean {
-    while (!isDay(fields, clocks.at(time))) {
+    while (!isDay(fields, now.local)) {
       startOf({ hour: 0, minute: 0, second: 0 });
-      const local = clocks.at(time);
-      time = clocks.when({ ...local, day: local.day + 1 });
+      now = shownAt(clocks.when({ ...now.local, day: now.local.day + 1 }));
       // Midnight may be skipped, or come twice.
-      const { hour } = clocks.at(time);
-      if (hour !== 0) time += (hour > 12 ? 24 - hour : -hour) * 3_600;
-      if (clocks.at(time).day === 1) return false;
+      const { hour } = now.local;
+      if (hour !== 0) now = shownAt(now.time + (hour > 12 ? 24 - hour : -hour) * 3_600);
+      if (now.local.day === 1) return false;
     }
     return true;
   }
 
   function reachHour(): boolean {
-    while (!fields.hour.values.has(clocks.at(time).hour)) {
+    while (!fields.hour.values.has(now.local.hour)) {
       startOf({ minute: 0, second: 0 });
-      time += 3_600;
-      if (clocks.at(time).hour === 0) return false;
+      now = shownAt(now.time + 3_600);
+      if (now.local.hour === 0) return false;
     }
     return true;
   }
 
   function reachMinute(): boolean {
-    while (!fields.minute.values.has(clocks.at(time).minute)) {
-      if (!isMoved) time -= time % 60;
+    while (!fields.minute.values.has(now.local.minute)) {
+      const begin = isMoved ? now.time : now.time - (now.time % 60);
       isMoved = true;
-      time += 60;
-      if (clocks.at(time).minute === 0) return false;
+      now = shownAt(begin + 60);
+      if (now.local.minute === 0) return false;
     }
     return true;
   }
 
   function reachSecond(): boolean {
-    while (clocks.at(time).second !== 0) {
+    while (now.local.second !== 0) {
       isMoved = true;
-      time += 1;
-      if (clocks.at(time).second === 0) return false;
+      now = shownAt(now.time + 1);
+      if (now.local.second === 0) return false;
     }
     return true;
   }
