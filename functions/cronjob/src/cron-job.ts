@@ -1,11 +1,8 @@
 import { foreignResource } from "@drover/controller";
-import { conditionSchema, countSchema, objectSchemaOf, timeSchema } from "@drover/workloads";
+import { countSchema, objectSchemaOf, optional } from "@drover/workloads";
 import { z } from "zod";
 
 const labels = z.record(z.string(), z.string()).default({});
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
-
 const spec = z.looseObject({
   schedule: z.string(),
   timeZone: optional(z.string()),
@@ -44,21 +41,3 @@ export const CronJob = foreignResource({
 
 export const cronJobSchema = objectSchemaOf(spec, status.prefault({}));
 export type CronJobObject = z.output<typeof cronJobSchema>;
-
-/** The fields of a Job that are read. */
-export const childSchema = objectSchemaOf(
-  z.looseObject({}),
-  z
-    .looseObject({
-      conditions: z.array(conditionSchema).default([]),
-      startTime: timeSchema,
-      completionTime: optional(z.string()),
-    })
-    .prefault({}),
-);
-export type Child = z.output<typeof childSchema>;
-
-/** `Complete` or `Failed` if the Job has finished. */
-export const endOf = ({ status: { conditions } }: Child): string | undefined =>
-  conditions.find(({ type, status }) => (type === "Complete" || type === "Failed") && status === "True")
-    ?.type;

@@ -1,11 +1,10 @@
 import { objectKey } from "@drover/controller";
-import { Job } from "@drover/job";
+import { finishedCondition, Job, type JobObject } from "@drover/job";
 import { refOf } from "@drover/kube";
-import { type Child, endOf } from "./cron-job.ts";
 import { type CronJobRunContext, noteInactive, publish } from "./cron-job-run.ts";
 
 /** Notes the Jobs that have ended or are missing: they are no longer active. */
-export async function followJobs(runContext: CronJobRunContext, jobs: readonly Child[]): Promise<void> {
+export async function followJobs(runContext: CronJobRunContext, jobs: readonly JobObject[]): Promise<void> {
   for (const job of jobs) followJob(runContext, job);
   const { client, context, cronJob, progress } = runContext;
   const { namespace = "" } = cronJob.metadata;
@@ -19,11 +18,11 @@ export async function followJobs(runContext: CronJobRunContext, jobs: readonly C
   }
 }
 
-function followJob(runContext: CronJobRunContext, job: Child): void {
+function followJob(runContext: CronJobRunContext, job: JobObject): void {
   const { progress } = runContext;
   const { name, uid } = job.metadata;
   const isActive = progress.status.active.some((one) => one.uid === uid);
-  const end = endOf(job);
+  const end = finishedCondition(job.status)?.type;
   if (end === undefined && !isActive) {
     const note = `Saw a job that the controller did not create or forgot: ${name}`;
     publish(runContext, "UnexpectedJob", note, "Warning");

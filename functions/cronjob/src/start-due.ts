@@ -1,9 +1,8 @@
 import { type Milliseconds, objectKey } from "@drover/controller";
-import { Job } from "@drover/job";
+import { Job, jobSchema } from "@drover/job";
 import { isApiError, isControlledBy, type KubeObject, refOf, WriteRefusedError } from "@drover/kube";
 import { isNamespaceTerminating, serverMessageOf } from "@drover/workloads";
 import { deleteJob } from "./clean-up-jobs.ts";
-import { childSchema } from "./cron-job.ts";
 import { type CronJobRunContext, publish, secondsOf, timeOf } from "./cron-job-run.ts";
 import { missedTimes } from "./due-time.ts";
 import { jobName, jobOf } from "./job-of.ts";
@@ -81,7 +80,7 @@ async function start(runContext: CronJobRunContext, due: Seconds): Promise<boole
     const found = await client.get(refOf(Job), objectKey(wanted.metadata), { signal: context.signal });
     // It is gone by now: the next run creates it.
     if (found === undefined) throw error;
-    // A Job of somebody else is left alone.
+    // A Job with another owner is not changed.
     if (!isControlledBy(found.metadata, cronJob.metadata)) return false;
     noteActive(runContext, found, due);
     return true;
@@ -97,7 +96,7 @@ async function deleteActive(runContext: CronJobRunContext): Promise<void> {
       publish(runContext, "FailedGet", `Get job: ${serverMessageOf(error)}`, "Warning");
       throw error;
     });
-    if (job === undefined || !(await deleteJob(runContext, childSchema.parse(job))))
+    if (job === undefined || !(await deleteJob(runContext, jobSchema.parse(job))))
       throw new Error(`could not replace job ${key}`);
   }
 }

@@ -10,4 +10,4 @@
  * - `tracking/track-finished`: count pods that have ended; `tracking/free-pods` frees those that no Job counts
  */
 export { jobController } from "./job-controller.ts";
-export { Job } from "./job.ts";
+export { finishedCondition, Job, type JobObject, jobSchema } from "./job.ts";

@@ -53,8 +53,8 @@ export const suspended = faultScenario({
   start,
   deployedAs,
   except: {
-    "step 3 with no run after step 2": "nobody has seen that it was suspended",
-    "and down until step 3 is done": "nobody has seen that it was suspended",
+    "step 3 with no run after step 2": "no run has read the suspended Job",
+    "and down until step 3 is done": "no run has read the suspended Job",
     "pods default/* deleted after step 4": "a finished Job makes no others",
   },
   steps: [

@@ -4,6 +4,7 @@ import {
   countSchema,
   labelSelectorSchema,
   objectSchemaOf,
+  optional,
   podTemplateSchema,
 } from "@drover/workloads";
 import { z } from "zod";
@@ -23,9 +24,6 @@ const successRule = z.object({
   succeededIndexes: z.string().nullish(),
   succeededCount: countSchema.nullish(),
 });
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
 
 const spec = z.looseObject({
   parallelism: countSchema.default(1),

@@ -1,6 +1,6 @@
 import { type ReconcileResult, timestamp } from "@drover/controller";
 import { refOf } from "@drover/kube";
-import type { Owner, WorkloadRunContext } from "@drover/workloads";
+import { type Owner, requeueIn, type WorkloadRunContext } from "@drover/workloads";
 import { deleteFinished } from "./end/delete-finished.ts";
 import { completedEnd, deadlineIn, evaluateEnd } from "./end/evaluate-end.ts";
 import { findPods } from "./pods/find-pods.ts";
@@ -18,7 +18,6 @@ import type { JobPods, JobRunContext } from "./job-run.ts";
 import { publishEnd, finishedStatus, mayFinish, writeStatus } from "./end/job-status.ts";
 import { deleteActive, type ManagedPods, managePods } from "./pods/manage-pods.ts";
 import { freePodsNamedAfter } from "./tracking/free-pods.ts";
-import { requeueIn } from "./requeue-in.ts";
 import { trackFinished, withCounted } from "./tracking/track-finished.ts";
 import { removeFinalizers } from "./tracking/tracking-finalizer.ts";
 
@@ -39,7 +38,7 @@ export async function reconcileJob(
   const requests = { client, signal: context.signal };
   if (isFinished || isNew)
     await freePodsNamedAfter(requests, metadata, { except: isFinished ? undefined : metadata.uid });
-  // Whoever manages it.
+  // Also a Job that another controller manages.
   if (isFinished) return deleteFinished(runContext, read);
   if (isManagedByOther(read.spec)) return {};
   const job = withStartTime(read, now());

@@ -8,6 +8,7 @@ import {
   listMatching,
   burstReplicas,
   type Pod,
+  podControlOf,
   podSchema,
   replicaSetSchema,
 } from "@drover/workloads";
@@ -120,10 +121,3 @@ async function podsOfSiblings({
   );
   return (await Promise.all(pods)).flat().map((pod) => podSchema.parse(pod));
 }
-
-const podControlOf = ({ client, owner, context: { announce, signal } }: ReplicaSetRunContext) => ({
-  client,
-  owner,
-  announce,
-  signal,
-});

@@ -18,24 +18,14 @@ export function inDeletionOrder(pods: readonly Pod[], neighbours: readonly Pod[]
     onNode.set(node, (onNode.get(node) ?? 0) + 1);
   }
   const company = (pod: Pod): number => onNode.get(pod.spec.nodeName) ?? 0;
-  const rules: readonly ((a: Pod, b: Pod) => number)[] = [
-    by((pod) => (pod.spec.nodeName === undefined ? 0 : 1)),
-    by((pod) => phases.indexOf(pod.status.phase ?? "")),
-    by((pod) => (isReady(pod) ? 1 : 0)),
+  return sortedBy(pods, [
+    ...servingLeast,
     by(deletionCost),
     by((pod) => -company(pod)),
     (a, b) => (isReady(a) && isReady(b) ? youngerFirst(readySince(a), readySince(b), a, b, now) : 0),
-    by((pod) => -maxRestarts(pod)[0]),
-    by((pod) => -maxRestarts(pod)[1]),
+    ...restartedMost,
     (a, b) => youngerFirst(created(a), created(b), a, b, now),
-  ];
-  return [...pods].sort((a, b) => {
-    for (const rule of rules) {
-      const order = rule(a, b);
-      if (order !== 0) return order;
-    }
-    return 0;
-  });
+  ]);
 }
 
 /**
@@ -44,24 +34,39 @@ export function inDeletionOrder(pods: readonly Pod[], neighbours: readonly Pod[]
  */
 export function inPlainDeletionOrder(pods: readonly Pod[]): Pod[] {
   const newerFirst = (a = Infinity, b = Infinity): number => (a === b ? 0 : a > b ? -1 : 1);
-  const rules: readonly ((a: Pod, b: Pod) => number)[] = [
-    by((pod) => (pod.spec.nodeName === undefined ? 0 : 1)),
-    by((pod) => phases.indexOf(pod.status.phase ?? "")),
-    by((pod) => (isReady(pod) ? 1 : 0)),
+  return sortedBy(pods, [
+    ...servingLeast,
     (a, b) => (isReady(a) && isReady(b) ? newerFirst(readySince(a), readySince(b)) : 0),
-    by((pod) => -maxRestarts(pod)[0]),
-    by((pod) => -maxRestarts(pod)[1]),
+    ...restartedMost,
     (a, b) => newerFirst(created(a), created(b)),
-  ];
-  return [...pods].sort((a, b) => rules.map((rule) => rule(a, b)).find((order) => order !== 0) ?? 0);
+  ]);
 }
+
+type Rule = (a: Pod, b: Pod) => number;
+
+/** By the first rule that tells two pods apart. */
+const sortedBy = (pods: readonly Pod[], rules: readonly Rule[]): Pod[] =>
+  [...pods].sort((a, b) => {
+    for (const rule of rules) {
+      const order = rule(a, b);
+      if (order !== 0) return order;
+    }
+    return 0;
+  });
 
 const phases = ["Pending", "Unknown", "Running"];
 
 const by =
-  (value: (pod: Pod) => number) =>
-  (a: Pod, b: Pod): number =>
+  (value: (pod: Pod) => number): Rule =>
+  (a, b) =>
     value(a) - value(b);
+
+const servingLeast: readonly Rule[] = [
+  by((pod) => (pod.spec.nodeName === undefined ? 0 : 1)),
+  by((pod) => phases.indexOf(pod.status.phase ?? "")),
+  by((pod) => (isReady(pod) ? 1 : 0)),
+];
+const restartedMost: readonly Rule[] = [by((pod) => -maxRestarts(pod)[0]), by((pod) => -maxRestarts(pod)[1])];
 
 /** `controller.kubernetes.io/pod-deletion-cost`: an int32; 0 if it is missing or not valid. */
 function deletionCost({ metadata: { annotations } }: Pod): number {

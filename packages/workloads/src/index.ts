@@ -8,7 +8,7 @@
  *   `pod-control` (make and delete, with Events), `slow-start`.
  * - **ownership**: `ownership` (adopt, release), `find-controlled` (the objects to own).
  * - **objects**: `replica-set`, `object-schemas` (common parts of specs), `condition`, `int-or-percent`.
- * - **runs**: `run-context` (the common parts of all steps of a run).
+ * - **runs**: `run-context` (the common parts of all steps of a run), `requeue-in`.
  *
  * Nothing here has state of its own. Objects are read in their newest state, or come from the lists of the run before,
  * with all changes since. Every write is for the version or uid that was read, and a pod that is created twice has the
@@ -30,7 +30,7 @@ export {
   countSchema,
   labelSelectorSchema,
   objectSchemaOf,
-  timeSchema,
+  optional,
   type PodTemplate,
   podTemplateSchema,
 } from "./object-schemas.ts";
@@ -44,10 +44,12 @@ export {
   nextAvailable,
   type Pod,
   podSchema,
+  sidecarStatuses,
 } from "./pod.ts";
 export {
   createEachPod,
   createPods,
+  podControlOf,
   deletePod,
   deletePods,
   isNamespaceTerminating,
@@ -59,3 +61,4 @@ export {
 export { ReplicaSet, type ReplicaSetObject, replicaSetSchema } from "./replica-set.ts";
 export { type Clock, orphanWatch, runContextOf, type WorkloadRunContext } from "./run-context.ts";
 export { allAtOnce, type BatchResult } from "./slow-start.ts";
+export { requeueIn } from "./requeue-in.ts";

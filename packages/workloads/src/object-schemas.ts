@@ -4,6 +4,10 @@ import { z } from "zod";
 /** A count as Kubernetes writes it: 32 bits; absent if it is the default. */
 export const countSchema = z.int().min(0);
 
+/** A field that may be null or absent: undefined then. */
+export const optional = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 /** A time as Kubernetes writes it, to the second, as milliseconds since 1970; undefined if it is null or absent. */
 export const timeSchema = z
   .string()

@@ -22,6 +22,15 @@ export interface PodControl {
   readonly announce: (announcement: Announcement) => void;
 }
 
+/** What is needed to create and delete pods, from the common parts of a run. */
+export const podControlOf = ({
+  client,
+  owner,
+  context: { announce, signal },
+}: Pick<PodControl, "client" | "owner"> & {
+  readonly context: Pick<PodControl, "announce" | "signal">;
+}): PodControl => ({ client, owner, announce, signal });
+
 /** Maximum number of pods that a controller creates or deletes in one run: kube-controller-manager's burst. */
 export const burstReplicas = 500;
 

@@ -78,16 +78,17 @@ export function nextAvailable(
   return Number.isFinite(first) ? first : undefined;
 }
 
-/** The highest number of restarts of its containers, and of its sidecars. */
-export function maxRestarts(pod: Pod): readonly [regular: number, sidecars: number] {
-  const { spec, status } = pod;
-  const sidecars = new Set(
+/** The statuses of its sidecars: init containers that are restarted whenever they end. */
+export function sidecarStatuses({ spec, status }: Pod): Pod["status"]["initContainerStatuses"] {
+  const names = new Set(
     (spec.initContainers ?? []).filter((one) => one.restartPolicy === "Always").map(({ name }) => name),
   );
-  const most = (all: typeof status.containerStatuses): number =>
+  return status.initContainerStatuses.filter(({ name }) => names.has(name));
+}
+
+/** The highest number of restarts of its containers, and of its sidecars. */
+export function maxRestarts(pod: Pod): readonly [regular: number, sidecars: number] {
+  const most = (all: Pod["status"]["containerStatuses"]): number =>
     Math.max(0, ...all.map(({ restartCount }) => restartCount));
-  return [
-    most(status.containerStatuses),
-    most(status.initContainerStatuses.filter(({ name }) => sidecars.has(name))),
-  ];
+  return [most(pod.status.containerStatuses), most(sidecarStatuses(pod))];
 }

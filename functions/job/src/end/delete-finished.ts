@@ -1,12 +1,11 @@
 import type { ReconcileResult } from "@drover/controller";
 import { keyOf, refOf } from "@drover/kube";
-import type { WorkloadRunContext } from "@drover/workloads";
+import { requeueIn, type WorkloadRunContext } from "@drover/workloads";
 import { finishedCondition, Job, type JobObject } from "../job.ts";
-import { requeueIn } from "../requeue-in.ts";
 
 /**
  * Deletes a finished Job `ttlSecondsAfterFinished` after its end, with its pods. The version is a precondition: a Job
- * whose time was changed meanwhile stays.
+ * whose time was changed meanwhile is not deleted.
  *
  * @see https://kubernetes.io/docs/concepts/workloads/controllers/ttlafterfinished/
  */

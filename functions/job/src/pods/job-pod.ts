@@ -1,4 +1,4 @@
-import { conditionOf, isTerminating, type Pod } from "@drover/workloads";
+import { conditionOf, isTerminating, type Pod, sidecarStatuses } from "@drover/workloads";
 import { type Indexes, indexesFrom } from "./indexes.ts";
 import { isIndexed, type JobObject, type JobSpec, replacesEndedOnly, trackingFinalizer } from "../job.ts";
 
@@ -57,16 +57,8 @@ export function endedAt(pod: Pod): number {
 }
 
 /** When the last of its sidecars ended, or its last container if it has none; undefined if one of them has not. */
-function lastContainerEnd({ spec, status }: Pod): number | undefined {
-  const sidecars = new Set(
-    (spec.initContainers ?? []).filter((one) => one.restartPolicy === "Always").map(({ name }) => name),
-  );
-  const containers = latestEnd(status.containerStatuses, undefined);
-  return latestEnd(
-    status.initContainerStatuses.filter(({ name }) => sidecars.has(name)),
-    containers,
-  );
-}
+const lastContainerEnd = (pod: Pod): number | undefined =>
+  latestEnd(sidecarStatuses(pod), latestEnd(pod.status.containerStatuses, undefined));
 
 /** @returns `before` if there are no containers, and undefined if one of them has not ended. */
 function latestEnd(

@@ -11,6 +11,7 @@ import {
   isReady,
   isTerminating,
   type Pod,
+  podControlOf,
 } from "@drover/workloads";
 import { remainingBackoff, remainingIndexBackoff } from "./backoff.ts";
 import { firstMissing, union } from "./indexes.ts";
@@ -147,10 +148,3 @@ async function createAll(
   // In a namespace that is being deleted no pod can be created, and none is needed.
   return isNamespaceTerminating(firstFailure?.reason) ? { counts } : { counts, firstFailure };
 }
-
-const podControlOf = ({ client, owner, context: { announce, signal } }: JobRunContext) => ({
-  client,
-  owner,
-  announce,
-  signal,
-});

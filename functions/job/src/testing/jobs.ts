@@ -29,7 +29,7 @@ const container = (name: string, state: object) => ({
 export const terminated = (name: string, exitCode: number, at: Date) =>
   container(name, { terminated: { exitCode, finishedAt: at.toISOString().replace(/[.]\d+Z/, "Z") } });
 
-/** What a kubelet writes about a pod whose container has ended. */
+/** The status that a kubelet writes for a pod whose container has ended. */
 export const ended = (exitCode: number, at: Date) => ({
   phase: exitCode === 0 ? "Succeeded" : "Failed",
   containerStatuses: [terminated("main", exitCode, at)],
