@@ -1,5 +1,6 @@
 import { programOf } from "../report/process-figures.ts";
 import { deployments } from "../../verification/workloads/deployments/family.ts";
+import { controllersBeside } from "../../verification/workloads/families.ts";
 import { jobs } from "../../verification/workloads/jobs/family.ts";
 import { startFunctions } from "../../verification/workloads/our-functions.ts";
 import type { AuditEntry } from "../bridge/cluster/audited.ts";
@@ -30,7 +31,7 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
       stop: () => cluster.stopControllers(),
     };
   }
-  await cluster.runControllers([...new Set([...deployments.controllers, ...jobs.controllers])]);
+  await cluster.runControllers(controllersBeside(deployments, jobs));
   const ours = await startFunctions(cluster, ["replicaset", "deployment", "job"]);
   return {
     pids: () => [...manager(), ...ours.pids()],

@@ -2,7 +2,7 @@ import { fateAnnotation } from "@drover/real-cluster";
 import { inParallel } from "../bridge/cluster/api.ts";
 import type { Stage } from "./stage.ts";
 
-/** What is done to Deployments or Jobs in a namespace of their own, until all are complete. */
+/** Deployments or Jobs are created or changed in a namespace of their own, until all are complete. */
 export interface Load {
   readonly title: string;
   /** What has to be there before. */

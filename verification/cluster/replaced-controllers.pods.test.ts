@@ -4,7 +4,9 @@ import { parse } from "yaml";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { observe } from "../workloads/observe.ts";
-import { butBoth } from "../workloads/subjects.ts";
+import { deployments } from "../workloads/deployments/family.ts";
+import { controllersBeside } from "../workloads/families.ts";
+import { jobs } from "../workloads/jobs/family.ts";
 import { auditLog, ownersAreChecked } from "@drover/real-cluster";
 import { accountOf } from "./deployer-in-pods.ts";
 import { images, story } from "./stories/deployment-story.ts";
@@ -15,7 +17,6 @@ import { playJobs } from "./stories/job-story.ts";
 import { openStage, type Played, type Stage } from "./stories/story-stage.ts";
 
 const names = ["replicaset", "deployment", "job"];
-const replaced = [...butBoth, "-job-controller", "-ttl-after-finished-controller"];
 const home = "apps";
 const manifest = (name: string) => new URL(`../../functions/${name}/deploy/function.yaml`, import.meta.url);
 
@@ -69,7 +70,7 @@ describe("with ours in their place, which are pods that the deployer made", pati
   let before: string;
   beforeAll(async () => {
     before = await ofDrover();
-    await cluster.runControllers(replaced);
+    await cluster.runControllers(controllersBeside(deployments, jobs));
     for (const name of names) await cluster.kubectl(["apply", "-n", home, "-f", manifest(name).pathname]);
     const functions = names.map((name) => `reconcilefunction/${name}`);
     await cluster.wait("condition=Ready", `--namespace=${home}`, ...functions);

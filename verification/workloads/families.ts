@@ -4,6 +4,11 @@ import { jobs } from "./jobs/family.ts";
 
 const families: readonly Family[] = [deployments, jobs];
 
+/** kube-controller-manager's `--controllers` beside the functions of these families. */
+export const controllersBeside = (...some: readonly Pick<Family, "controllers">[]): readonly string[] => [
+  ...new Set(some.flatMap(({ controllers }) => controllers)),
+];
+
 /** @throws Error if there is no family of that name */
 export function familyNamed(name: string): Family {
   const found = families.find((one) => one.name === name);
