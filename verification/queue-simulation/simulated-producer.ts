@@ -133,7 +133,7 @@ export class SimulatedProducer {
     return true;
   }
 
-  /** A change that cannot be expressed is sent without a delta. */
+  /** A change that cannot be expressed is sent without a delta. Some wait for further ones. */
   async #wakeForParts(wakeClass: WakeClass, fault: Fault): Promise<void> {
     const { oracle } = this.#shared;
     const seen = this.#parts;
@@ -148,6 +148,7 @@ export class SimulatedProducer {
         reason: "Heard",
         class: wakeClass,
         delta: news,
+        ...(version % 3 === 0 && { after: 500 }),
       };
     });
     if (!(await this.#send(wakes, fault))) return;

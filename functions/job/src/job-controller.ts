@@ -23,7 +23,8 @@ export const jobController = (now?: Clock) => {
   return defineController({
     name: "job",
     for: Job,
-    owns: [{ kind: pods, changed, copies: true }],
+    // As kube-controller-manager: pods often end together.
+    owns: [{ kind: pods, changed, copies: true, batchFor: "1s" }],
     watches: [orphanWatch(pods)],
     copies: true,
     retry: { first: "1s", longest: "1m" },

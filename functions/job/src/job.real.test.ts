@@ -37,9 +37,12 @@ const open = async (): Promise<TestCluster> =>
 async function given(manifest: Manifest): Promise<TestCluster> {
   const cluster = await open();
   await cluster.apply(manifest);
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   return cluster;
 }
+
+/** A little more than the time for which changes of pods wait for further ones. */
+const batch = "1010ms";
 
 const nameOf = ({ metadata }: KubeObject): string => metadata.name;
 const podsOf = async (cluster: TestCluster): Promise<readonly KubeObject[]> =>
@@ -64,7 +67,7 @@ const openPods = async (cluster: TestCluster): Promise<readonly KubeObject[]> =>
 async function write(cluster: TestCluster, count: number, status: (at: Date) => object): Promise<void> {
   for (const pod of (await openPods(cluster)).slice(0, count))
     await writePod(cluster, pod, status(cluster.now()));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
 }
 const succeed = (cluster: TestCluster, count: number) => write(cluster, count, (at) => ended(0, at));
 const fail = (cluster: TestCluster, count: number, code = 1) =>
@@ -153,7 +156,7 @@ it("gives each pod of an Indexed Job its index, and notes those that have succee
   });
   await writePod(cluster, all[2] ?? (job({}) as never), ended(0, cluster.now()));
   await writePod(cluster, all[0] ?? (job({}) as never), ended(0, cluster.now()));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await statusNow(cluster)).toMatchObject({ completedIndexes: "0,2", succeeded: 2, active: 1 });
   await succeed(cluster, 1);
   expect(await statusNow(cluster)).toMatchObject({ completedIndexes: "0-2", succeeded: 3 });
@@ -163,7 +166,7 @@ it("counts failures for each index, and fails when all have ended and one has fa
   const cluster = await given(job({ ...indexed, completions: 2, parallelism: 2, backoffLimitPerIndex: 1 }));
   const [first] = await podsOf(cluster);
   if (first) await writePod(cluster, first, ended(1, cluster.now()));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   // Its replacement gets its count, so it is kept until then.
   expect(await held(cluster)).toBe(2);
   await cluster.advance("10s");
@@ -172,7 +175,7 @@ it("counts failures for each index, and fails when all have ended and one has fa
   );
   expect(again && nameOf(again)).toMatch(/^sum-0-/);
   if (again) await writePod(cluster, again, ended(1, cluster.now()));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await statusNow(cluster)).toMatchObject({ failedIndexes: "0", failed: 2, active: 1 });
   await succeed(cluster, 1);
   expect(await conditionsNow(cluster)).toEqual([
@@ -273,10 +276,10 @@ it("has as many indexes as its completions say now", async () => {
   const cluster = await given(job({ ...indexed, completions: 5, parallelism: 5 }));
   for (const pod of (await podsOf(cluster)).slice(0, 3))
     await writePod(cluster, pod, ended(0, cluster.now()));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await statusNow(cluster)).toMatchObject({ completedIndexes: "0-2", active: 2 });
   await cluster.patch(jobs, "sum", { spec: { completions: 2, parallelism: 2 } });
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await statusNow(cluster)).toMatchObject({ completedIndexes: "0,1", succeeded: 2, active: 0 });
   expect(await conditionsNow(cluster)).toContain("Complete True CompletionsReached");
 });
@@ -289,7 +292,7 @@ it("replaces a pod that is being deleted only once it has ended, with `podReplac
   await cluster.delete(pods, nameOf(first));
   const [, second] = await podsOf(cluster);
   if (second) await writePod(cluster, second, ended(1, new Date(0)));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await statusNow(cluster)).toMatchObject({ active: 2, terminating: 1, failed: 1 });
   const indexes = async () =>
     (await podsOf(cluster)).map(
@@ -297,7 +300,7 @@ it("replaces a pod that is being deleted only once it has ended, with `podReplac
     );
   expect(await indexes()).toEqual(["0", "1", "1", "2"]);
   await writePod(cluster, first, ended(1, new Date(0)));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await indexes()).toEqual(["0", "0", "1", "1", "2"]);
 });
 
@@ -305,9 +308,9 @@ it("creates pods at once when it is resumed, though those that it deleted still 
   const cluster = await given(job({ completions: 2, parallelism: 2 }));
   for (const pod of await podsOf(cluster)) await hold(cluster, pod);
   await cluster.patch(jobs, "sum", { spec: { suspend: true } });
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   await cluster.patch(jobs, "sum", { spec: { suspend: false } });
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await statusNow(cluster)).toMatchObject({ active: 2, terminating: 2, failed: 0 });
 });
 
@@ -317,7 +320,7 @@ it("frees a failed pod that waits to be replaced while its Job is being deleted"
   expect(await held(cluster)).toBe(1);
   await cluster.patch(jobs, "sum", { metadata: { finalizers: ["example.com/hold"] } });
   await cluster.delete(jobs, "sum");
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await held(cluster)).toBe(0);
 });
 
@@ -326,10 +329,10 @@ it("succeeds when as many of the named indexes have succeeded as a rule asks for
   const cluster = await given(job({ ...indexed, successPolicy: { rules } }));
   const [, second, third] = await podsOf(cluster);
   if (third) await writePod(cluster, third, ended(0, cluster.now()));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await conditionsNow(cluster)).toEqual([]);
   if (second) await writePod(cluster, second, ended(0, cluster.now()));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await conditionsNow(cluster)).toContain("Complete True SuccessPolicy");
 });
 
@@ -346,22 +349,22 @@ it("succeeds as soon as a rule of `successPolicy` is met, and deletes the other 
 it("deletes its pods while it is suspended, and begins again when it is resumed", async () => {
   const cluster = await given(job({ parallelism: 2, completions: 2 }));
   await cluster.patch(jobs, "sum", { spec: { suspend: true } });
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await podsOf(cluster)).toEqual([]);
   expect(await conditionsNow(cluster)).toEqual(["Suspended True JobSuspended"]);
   expect(await statusNow(cluster)).toMatchObject({ active: 0, failed: 0 });
   expect(await statusNow(cluster)).not.toHaveProperty("startTime");
   await cluster.patch(jobs, "sum", { spec: { suspend: false } });
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await conditionsNow(cluster)).toEqual(["Suspended False JobResumed"]);
   expect(await statusNow(cluster)).toMatchObject({ active: 2, startTime: expect.any(String) as unknown });
 });
 
 it("fails when `activeDeadlineSeconds` are over", async () => {
   const cluster = await given(job({ activeDeadlineSeconds: 60 }));
-  await cluster.advance("59s");
+  await cluster.advance("58s");
   expect(await conditionsNow(cluster)).toEqual([]);
-  await cluster.advance("1s");
+  await cluster.advance("2s");
   expect(await conditionsNow(cluster)).toEqual([
     "FailureTarget True DeadlineExceeded",
     "Failed True DeadlineExceeded",
@@ -404,7 +407,7 @@ it.each([
 ])("releases the pods of a Job that is gone, with %s", async (_, spec) => {
   const cluster = await given(job({ parallelism: 2, completions: 2, ...spec }));
   await cluster.delete(jobs, "sum");
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await cluster.get(jobs, "sum")).toBeUndefined();
   expect([await podsOf(cluster), await held(cluster)]).toEqual([expect.objectContaining({ length: 2 }), 0]);
 });
@@ -420,7 +423,7 @@ it("releases pods that it does not count: of an earlier Job of its name, and of 
   const others = [{ ...earlier[0], apiVersion: "batch.volcano.sh/v1alpha1" }];
   await cluster.apply({ ...pods, metadata: { ...held, name: "others", ownerReferences: others }, spec });
   await cluster.apply(job({}));
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   const heldNow = async () => (await podsOf(cluster)).filter(isHeld).map(nameOf);
   expect(await heldNow()).toEqual(["others", expect.stringMatching("^sum-")]);
   await succeed(cluster, 4);
@@ -431,7 +434,7 @@ it("releases pods that it does not count: of an earlier Job of its name, and of 
     metadata: { ...held, name: "late", ownerReferences: [{ ...owner, uid }] },
     spec,
   });
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await heldNow()).toEqual(["others"]);
 });
 
@@ -442,7 +445,7 @@ it("adopts pods with its labels, with the finalizer, and releases those without,
     metadata: { name: "orphan", labels: { app: "sum" } },
     spec: { containers: [{ name: "main", image: "sum:1" }] },
   });
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   expect(await podsOf(cluster)).toHaveLength(1);
   const [kept] = await podsOf(cluster);
   expect(kept?.metadata).toMatchObject({
@@ -450,7 +453,7 @@ it("adopts pods with its labels, with the finalizer, and releases those without,
     ownerReferences: [{ kind: "Job", controller: true }],
   });
   if (kept) await cluster.patch(pods, nameOf(kept), { metadata: { labels: { app: "other" } } });
-  await cluster.advance("10ms");
+  await cluster.advance(batch);
   const released = await cluster.get(pods, kept ? nameOf(kept) : "");
   expect([released?.metadata.finalizers, released?.metadata.ownerReferences]).toEqual([undefined, undefined]);
   expect(await statusNow(cluster)).toMatchObject({ active: 1, failed: 0 });

@@ -104,8 +104,8 @@ object-10: a second run is the first
 + isFirst = e.f.isNew and
 
 object-1: a cached object is given twice
-- 'forced', 'cachedObject', 'observedIn')
-+ 'forced', 'observedIn')
+- 'forced', 'cachedObject', 'observedIn'
++ 'forced', 'observedIn'
 
 object-1: an assigned key comes without its cached object
 - return leasedKey(e, slot, askedAt, copy, lists)
@@ -116,8 +116,8 @@ slot-1: a leased key comes with its slot's token in place of its run's
 + { slot, slot, askedAt,
 
 object-4: a run that tells nothing counts as one that did
-- 'forced', 'cachedObject', 'observedIn')
-+ 'forced', 'cachedObject')
+- 'forced', 'cachedObject', 'observedIn'
++ 'forced', 'cachedObject'
 
 cache/observed.lua
 

@@ -32,11 +32,18 @@ wake-3: a reason is stored twice
 + if #reasons < 8 then
 
 wake-4: a wait is not pierced
--   elseif windowIsOver then
--     return now
-+   elseif windowIsOver and (w.force or e.f.state ~= 'waits') then
-+     return now
-+   elseif windowIsOver then
+- windowIsOver or number(e, 'wokenEarly') == 0 then
++ windowIsOver and e.f.state == 'waits' and not w.force then
++   return nil
++ elseif windowIsOver or number(e, 'wokenEarly') == 0 then
+
+wake-8: a batched wake delays a key that is due earlier
+- e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > at
++ true
+
+wake-8: later batched wakes delay the first
+- math.min(tonumber(e.f.wokenFor) or math.huge, now + wait(w))
++ now + wait(w)
 
 wake-4: a wake that may not pierce a window waits for longer than that
 - e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > number(e, 'notBefore')
@@ -60,7 +67,7 @@ wake-6: the run gets a replaced uid that no run has seen
 + e.f.replaced = e.f.uid
 
 settle-5: every wake pierces a window
--     e.f.wokenEarly = 1
+- if not windowIsOver then e.f.wokenEarly = 1 end
 
 settle-6: a wake forgets failures
 - e.f.trace = w.trace or e.f.trace

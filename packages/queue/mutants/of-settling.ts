@@ -43,6 +43,10 @@ settle-5: a run that pierced is pierced again
 - elseif wasWoken and number(e, 'wokenEarly') == 0 then
 + elseif wasWoken then
 
+wake-8: a batched wake during a run does not wait
+- tonumber(e.f.wokenFor) or now
++ now
+
 settle-7: success does not reset failures
 - clear(e, 'fails', 'conflicts', 'notBefore', 'wokenEarly', 'error', 'replaced')
 + clear(e, 'error', 'replaced')

@@ -144,7 +144,9 @@ function unsettledJob(job: Json, scene: Scene): string | undefined {
     return theirs.some((pod) => isHeld(pod) || isAwaited(pod, scene.jobs)) ? undefined : "is on its way out";
   if (isFinished(job)) return unsettledFinished(job, theirs);
   if (isManagedByOther(job)) return undefined;
-  const filing = misfiled(job, scene.pods) ?? miscounted(job, theirs);
+  // One that has ended and is counted may keep its owner: see docs/workload-controllers.md.
+  const kept = scene.pods.filter((pod) => isTracked(pod) || !hasEnded(pod));
+  const filing = misfiled(job, kept) ?? miscounted(job, theirs);
   if (filing !== undefined) return filing;
   if (isEnding(job)) return theirs.some(isTerminating) ? undefined : "is about to finish";
   const left = toCount(job, theirs);

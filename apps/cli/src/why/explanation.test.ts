@@ -110,6 +110,7 @@ it.each<[string, Partial<KeyReport>, string, Others?]>([
     { state: "waits", at: soon, why: "conflict" },
     "is tried again in 12s: another client changed it",
   ],
+  ["is to run", { state: "waits", at: soon, why: "batch" }, "is due in 12s: after a change, which waits for"],
   [
     "a newer version has run",
     { state: "waits", at: soon, why: "newer function" },

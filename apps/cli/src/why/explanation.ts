@@ -90,6 +90,8 @@ function waits(facts: KeyFacts): string {
       return `is tried again in ${left}: its worker died during its last ${report.fails} runs.${held}`;
     case "again":
       return `is reconciled, and runs again in ${left}: for its resync, or because its last run asked for it.${held}`;
+    case "batch":
+      return `is due in ${left}: after a change, which waits for further ones.${held}`;
     case "conflict":
       return `is tried again in ${left}: another client changed it during its last run.${held}`;
     case "newer function":

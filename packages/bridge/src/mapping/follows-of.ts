@@ -1,7 +1,9 @@
 import {
+  type Duration,
   type FieldPath,
   finalizerOf,
   namesQueueOf,
+  parseDuration,
   type QueueName,
   type ReconcileFunctionSpec,
 } from "@drover/controller";
@@ -42,7 +44,11 @@ export function followsOf(
 ): readonly Follow[] {
   const own = refOf(spec.for);
   const cached = cachedKinds(spec);
-  const follow = (of: Watched, map: Mapping, at: string): Follow => ({
+  const follow = (
+    of: Watched & { readonly batchFor?: Duration | undefined },
+    map: Mapping,
+    at: string,
+  ): Follow => ({
     ref: refOf(of),
     subscription: {
       for: own,
@@ -51,6 +57,7 @@ export function followsOf(
       ...("acrossNamespaces" in map &&
         map.acrossNamespaces === true && { keysIn: spec.for.namespaces?.toSorted() }),
       ...predicatesOf(of, at),
+      ...(of.batchFor !== undefined && { batchFor: parseDuration(of.batchFor) }),
       ...(cached.has(resourceNameOf(refOf(of))) && { deltas: true }),
     },
   });

@@ -1,4 +1,5 @@
 import {
+  type Milliseconds,
   type ObjectMetadata,
   pausedAnnotation,
   reconcileAtAnnotation,
@@ -47,6 +48,8 @@ export interface Subscription {
   readonly changed?: readonly FieldPath[] | undefined;
   /** Adding this finalizer wakes no key (the controller added it); removing it does. */
   readonly ownFinalizer?: string | undefined;
+  /** The time that a wake waits for further ones. */
+  readonly batchFor?: Milliseconds | undefined;
   /** If true, a wake carries the object after the change. */
   readonly copies?: boolean | undefined;
   /** For another kind than the controller's. If true, a wake carries the change, if it can be expressed completely. */

@@ -240,6 +240,30 @@ it("an event wakes a key once for several subscribers", async () => {
   expect(pieces).toMatchObject([[{ key: photos, uid: "u1", cachedObject: JSON.stringify(object) }]]);
 });
 
+describe("a wake of a subscription with batchFor", () => {
+  const batching = (batchFor: number): Subscriber => ({
+    ...own,
+    subscription: { ...own.subscription, map: { by: "owner" }, batchFor },
+  });
+  const changed = event({ previous: seen(matching("b", "photos")) });
+  const merged = async (...subscribers: readonly Subscriber[]) =>
+    (await Array.fromAsync(mergedWakes([changed], subscribers, { ref: bucket, indexes })))
+      .flat()
+      .map(({ after }) => after);
+
+  it("waits", async () => {
+    expect(await merged(batching(1_000))).toEqual([1_000]);
+  });
+  it("waits for the shortest time of several", async () => {
+    expect(await merged(batching(2_000), batching(1_000))).toEqual([1_000]);
+    expect(await merged(batching(1_000), batching(2_000))).toEqual([1_000]);
+  });
+  it("does not wait if a subscription without it has the change, too", async () => {
+    expect(await merged(batching(1_000), own)).toEqual([undefined]);
+    expect(await merged(own, batching(1_000))).toEqual([undefined]);
+  });
+});
+
 it("a wake by another object carries no uid", async () => {
   const owner: Subscriber = { ...own, subscription: { ...own.subscription, map: { by: "owner" } } };
   const [wake] = await wakes([{ type: "added" }], owner);

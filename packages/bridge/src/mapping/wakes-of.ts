@@ -43,7 +43,7 @@ export async function* mergedWakes(
         const id = [wake.key, wake.kind, wake.resourceVersion, wake.reason, wake.class, wake.delta].join(
           "\0",
         );
-        wakes.set(id, { ...wakes.get(id), ...wake });
+        wakes.set(id, mergedWake(wakes.get(id), wake));
       }
       if (wakes.size < wakesPerBatch) continue;
       yield [...wakes.values()];
@@ -51,6 +51,14 @@ export async function* mergedWakes(
     }
   }
   if (wakes.size > 0) yield [...wakes.values()];
+}
+
+/** Both in one, which waits only if both do. */
+function mergedWake(one: Wake | undefined, other: Wake): Wake {
+  if (one === undefined) return other;
+  const { after: _, ...merged } = { ...one, ...other };
+  const after = Math.min(one.after ?? 0, other.after ?? 0);
+  return after > 0 ? { ...merged, after } : merged;
 }
 
 /**
@@ -63,7 +71,7 @@ export async function* wakesOf(
   source: EventContext,
 ): AsyncGenerator<readonly Wake[], void, undefined> {
   const { ref, indexes, labelSelector } = source;
-  const { for: own, map, copies = false, deltas: withDelta = false } = subscriber.subscription;
+  const { for: own, map, copies = false, deltas: withDelta = false, batchFor } = subscriber.subscription;
   const relevant = events.flatMap((event) => relevantEvent(event, subscriber) ?? []);
   const wake = ({ event, isListed }: RelevantEvent, key: ObjectKey): Wake => ({
     key,
@@ -76,6 +84,7 @@ export async function* wakesOf(
     ...(copies && cachedObjectOf(event, source)),
     ...(map.by === "self" && labelSelector === undefined && event.created && { created: true }),
     ...(withDelta && { delta: deltaOf(ref, event) }),
+    ...(batchFor !== undefined && { after: batchFor }),
   });
   const { looksInto } = subscriber;
   if (looksInto === undefined) {

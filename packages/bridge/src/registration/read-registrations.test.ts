@@ -232,6 +232,17 @@ it.each([
     /spec\.watches\[0\]\.names\.acrossNamespaces: .* of its own namespace only\. Leave it out/,
   ],
   [
+    "a wait that is too long",
+    `${bucket}  owns: [${pods("batchFor: 61s")}]`,
+    /spec\.owns\.0\.batchFor: is longer than 1m, the longest wait/,
+  ],
+  [
+    "a wait that is no duration",
+    `${bucket}  owns: [${pods("batchFor: 5")}]`,
+    /spec\.owns\.0\.batchFor: .*string/,
+  ],
+  ["a wait of the kind itself", bucket.replace("scope:", "batchFor: 1s, scope:"), /batchFor/],
+  [
     "an invalid path",
     `${bucket}  owns: [${pods('changed: ["a..b"]')}]`,
     /spec\.owns\[0\]\.changed\[0\]: "a\.\.b" is not a field path/,

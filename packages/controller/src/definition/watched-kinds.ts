@@ -1,3 +1,4 @@
+import type { Duration } from "../duration.ts";
 import type { Log } from "../log.ts";
 import { InvalidControllerError } from "./invalid-controller.ts";
 import type { ObjectKey } from "../object/object-key.ts";
@@ -7,8 +8,17 @@ import type { ObjectMetadata, Resource } from "../resource/resource.ts";
 /** The fields that are needed to watch a kind: a resource, or a kind that is defined elsewhere, written out. */
 export type Kind = Pick<Resource, "group" | "version" | "kind" | "plural" | "scope">;
 
+/** Which changes of which objects wake others, and when. */
+export interface Waking extends Predicates {
+  /**
+   * How long a change waits for further ones before the objects that it affects are reconciled, once for all of them; at
+   * most `1m`. An object that is due earlier is reconciled then. Default: not at all.
+   */
+  readonly batchFor?: Duration | undefined;
+}
+
 /** A kind of which the controller creates objects. A change of such an object wakes its controller owner. */
-export interface OwnedKind extends Predicates {
+export interface OwnedKind extends Waking {
   readonly kind: Kind;
   /**
    * If true, a run that starts within `copiesFor` (10 s) after a run that was done or waits gets that run's lists, with
@@ -30,7 +40,7 @@ export interface OwnedKind extends Predicates {
 export type WatchedKind = WakingKind | RelatedKind;
 
 /** A kind with objects that only wake others. */
-export interface WakingKind extends Predicates {
+export interface WakingKind extends Waking {
   readonly kind: Kind;
   /** How the objects that a watched object affects are found: declared, or by the function's code in a separate job. */
   readonly names: NamesDeclaration | NamesInCode;
@@ -38,7 +48,7 @@ export interface WakingKind extends Predicates {
 }
 
 /** A kind with objects that `compose` gets. They are read live, and a change of one wakes the objects that got it. */
-export interface RelatedKind extends Predicates {
+export interface RelatedKind extends Waking {
   readonly kind: Kind;
   /** Which of its objects an object gets: those that affect it by this declaration, or those that the code names. */
   readonly names: NamesDeclaration | RelatedInCode;

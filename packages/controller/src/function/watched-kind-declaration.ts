@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { durationSchema, parseDuration } from "../duration.ts";
+import { checkedAtRun } from "../structural/checks.ts";
 import { dnsLabel } from "../resource/resource.ts";
 
 /**
@@ -57,7 +59,24 @@ export const predicates = {
 
 export const watchedKind = z.strictObject({ ...kind, ...predicates });
 
-export const ownedKind = watchedKind.extend({
+/** A longer wait would be mistaken for a loss. */
+const longestBatch = "1m";
+
+const wakingKind = watchedKind.extend({
+  batchFor: durationSchema
+    .refine((text) => parseDuration(text) <= parseDuration(longestBatch), {
+      error: `is longer than ${longestBatch}, the longest wait`,
+      ...checkedAtRun,
+    })
+    .optional()
+    .meta({
+      description:
+        "How long a change waits for further ones before the objects that it affects are reconciled, once for all of " +
+        `them; at most ${longestBatch}. Left out: not at all.`,
+    }),
+});
+
+export const ownedKind = wakingKind.extend({
   copies: z.boolean().optional().meta({
     description:
       "A run may use the lists of the run before, with all changes since. Left out: it lists them live.",
@@ -105,7 +124,7 @@ export const namesDeclaration = z.strictObject({
     }),
 });
 
-export const watchedByName = watchedKind.extend({
+export const watchedByName = wakingKind.extend({
   names: namesDeclaration,
   related: z
     .boolean()

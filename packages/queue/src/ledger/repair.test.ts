@@ -210,6 +210,7 @@ describe("what somebody else changed", () => {
       "wakes",
       "fails",
       "notBefore",
+      "wokenFor",
       "until",
       "reasons",
       "version:buckets",

@@ -33,6 +33,11 @@ export interface Wake {
   readonly delta?: string;
   /** The version was current at some time after this one: a list made since contains it, or it was written since. */
   readonly newestAfter?: QueueTime;
+  /**
+   * The time to wait for further wakes before the key runs, in whole ms. A key that is due earlier runs then, and its run
+   * answers this wake, too. Left out: no time.
+   */
+  readonly after?: number;
   /** True if the key's own object was created at that version. Counts only together with `newestAfter`. */
   readonly created?: true;
 }
@@ -215,7 +220,7 @@ export interface KeyReport {
   readonly class?: WakeClass | undefined;
   /** Why it is due, oldest first. */
   readonly reasons: readonly string[];
-  /** A word for why it waits or is parked, such as `backoff`, `again`, `lease ended`. */
+  /** A word for why it waits or is parked, such as `backoff`, `again`, `batch`, `lease ended`. */
   readonly why?: string | undefined;
   /** The message of its last failure. */
   readonly error?: string | undefined;

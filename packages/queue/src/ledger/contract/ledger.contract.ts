@@ -3,6 +3,7 @@
  * what only one implementation has (Redis keys, the scrubber's repairs).
  */
 import { describe } from "vitest";
+import { batchedWakesContract } from "./batched-wakes.contract.ts";
 import { cachedObjectsContract } from "../../cache/cached-objects.contract.ts";
 import { cachedListsContract } from "../../cache/cached-lists.contract.ts";
 import { type LedgerUnderTest, ledgerUnderTest, type OpenLedger } from "./ledger-under-test.ts";
@@ -22,6 +23,7 @@ export function ledgerContract(open: OpenLedger): void {
     "advertised slots": advertisedSlotsContract,
     copies: cachedObjectsContract,
     lists: cachedListsContract,
+    "wakes that wait": batchedWakesContract,
     pauses: pausesContract,
     "one run after another": nextRunsContract,
     "another server": serversContract,

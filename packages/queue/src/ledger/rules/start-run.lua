@@ -55,7 +55,7 @@ local function leaseTo(e, slot, token, askedAt, version)
   e.f.answers, e.f.ran, e.f.runUid = e.f.wakes, e.f.class or 'change', e.f.uid
   e.f.ranAt, e.f.ranIn = now, control.incarnation
   if tonumber(version) > 0 then e.f.ranBy = version end
-  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'cachedObject', 'observedIn')
+  clear(e, 'reasons', 'class', 'trace', 'why', 'forced', 'cachedObject', 'observedIn', 'wokenFor')
   return leasedKey(e, slot, askedAt, copy, lists)
 end
 

@@ -10,3 +10,12 @@ local function waitUntil(e, at, why)
     enter(e, 'waits', at)
   end
 end
+
+-- Makes a key due at a time, for wakes that may wait for further ones.
+local function becomeDue(e, at)
+  if at <= now then
+    becomeReady(e, now)
+  else
+    waitUntil(e, at, 'batch')
+  end
+end

@@ -45,9 +45,10 @@ local sawAll = not unknown and e.f.answers and sawAllWakes(e)
 local wasWoken = unknown or not e.f.answers or (number(e, 'wakes') > number(e, 'answers') and not sawAll)
 local again = wasWoken or verdict == 'interrupted' or e.f.forced == '1'
 local anotherObject = e.f.uid ~= e.f.runUid
+local againAt = e.f.forced == '1' and now or tonumber(e.f.wokenFor) or now
 local ran, ranHere = e.f.ran, not unknown and e.f.ranIn == control.incarnation
 leave(e)
-clear(e, 'token', 'until', 'claim', 'leftObject', 'leftLists', 'seen', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
+clear(e, 'token', 'until', 'claim', 'leftObject', 'leftLists', 'seen', 'answers', 'announced', 'ran', 'ranIn', 'runUid', 'wokenFor')
 recordObserved(e, ranHere)
 if not e.f.leftLists then forgetLists(e) end
 if sawAll then
@@ -110,15 +111,12 @@ elseif verdict == 'conflict' then
     e.f.class = e.f.class or ran
     waitUntil(e, again and now or now + math.floor(10 * 2 ^ e.f.conflicts * (0.5 + tonumber(jitter) / 2)), 'conflict')
   end
-elseif verdict == 'throttled' then
+elseif verdict == 'throttled' or verdict == 'paused' or verdict == 'interrupted' then
   e.f.class = e.f.class or ran
   becomeReady(e, now)
 elseif again then
   e.f.class = e.f.class or ran
-  becomeReady(e, now)
-elseif verdict == 'paused' then
-  e.f.class = e.f.class or ran
-  becomeReady(e, now)
+  becomeDue(e, after and math.min(againAt, now + after) or againAt)
 elseif verdict == 'terminal' then
   clear(e, 'notBefore', 'wokenEarly')
   enter(e, 'parked', now)

@@ -1,7 +1,7 @@
 -- Records wakes, and dispatches the next keys.
 --
--- `wakes` is a JSON list of `Wake`s, with `force` on forced ones. A wake makes an idle or parked key ready, and ends
--- a wait for a time. Within a backoff window one wake runs the key early; later ones wait for the window's end, and
+-- `wakes` is a JSON list of `Wake`s, with `force` on forced ones. A wake makes an idle or parked key ready, at once or
+-- `after` a time, and ends a longer wait. Within a backoff window one wake runs the key early; later ones wait for the window's end, and
 -- no longer. A leased key is not dispatched: settle notices the wake. A ready key moves up if the wake is more
 -- urgent. A resync wakes only idle keys. A forced wake ends any wait except a pause, which a wake of the object
 -- itself may begin or end.
@@ -74,6 +74,8 @@ local function remember(e, w)
   return more
 end
 
+local function wait(w) return not w.force and tonumber(w.after) or 0 end
+
 -- The time since which the key is due, if it becomes ready or paused now; otherwise nil or false: it stays as it is, or
 -- waits.
 local function readySince(e, w, moreUrgent)
@@ -83,11 +85,11 @@ local function readySince(e, w, moreUrgent)
   local windowIsOver = number(e, 'notBefore') <= now or w.force
   if e.f.state == 'ready' then
     return moreUrgent and (redis.call('ZSCORE', READY, e.key) or now)
-  elseif windowIsOver then
-    return now
-  elseif number(e, 'wokenEarly') == 0 then
-    e.f.wokenEarly = 1
-    return now
+  elseif windowIsOver or number(e, 'wokenEarly') == 0 then
+    if not windowIsOver then e.f.wokenEarly = 1 end
+    local at = now + wait(w)
+    if at == now then return now end
+    if e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > at then becomeDue(e, at) end
   elseif e.f.state ~= 'waits' or tonumber(redis.call('ZSCORE', WAITS, e.key) or 0) > number(e, 'notBefore') then
     waitUntil(e, number(e, 'notBefore'), 'backoff')
   end
@@ -102,6 +104,7 @@ for _, w in ipairs(all) do
     local moreUrgent = remember(e, w)
     local leased = e.f.state == 'leased'
     if leased and w.force then e.f.forced = 1 end
+    if leased then e.f.wokenFor = math.min(tonumber(e.f.wokenFor) or math.huge, now + wait(w)) end
     local since = not leased and readySince(e, w, moreUrgent)
     if since and #all == 1 and assignAtOnce(e) then
       save(e)

@@ -97,6 +97,7 @@ const outcomes = {
   ...Object.fromEntries(claimRefusals.map((refusal) => [refusal, `"refused":"${refusal}"`])),
   claimed: '"claimed"',
   chained: '"chained"',
+  batched: '"why":"batch"',
   assigned: '"token":"t',
   stale: '"stale"',
   "due later": '"dueIn"',

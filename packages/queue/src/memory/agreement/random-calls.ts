@@ -95,6 +95,7 @@ const wake: fc.Arbitrary<Wake> = fc.record(
     trace: fc.constantFrom("", "00-1-1-01"),
     cachedObject: fc.constantFrom('{"a":1}', '{"\u{1f600}":"\\n"}'),
     delta: delta,
+    after: fc.constantFrom(0, 1, 1_000, 7_000),
     created: fc.constant(true),
   },
   { requiredKeys: ["key", "kind", "resourceVersion", "reason", "class"] },

@@ -46,6 +46,12 @@ export function waitUntil(context: CallContext, entry: KeyEntry, at: number, why
   else enterState(context, entry, "waits", at);
 }
 
+/** Makes the key due at that time, for wakes that may wait for further ones. */
+export function becomeDue(context: CallContext, entry: KeyEntry, at: number): void {
+  if (at <= context.now) becomeReady(context, entry, context.now);
+  else waitUntil(context, entry, at, "batch");
+}
+
 /** Sets the number of failures in a row. */
 export function setFails({ data, now }: CallContext, entry: KeyEntry, fails: number): void {
   if (fails > 0 && entry.fails === 0) put(data.failing, entry.key, now);

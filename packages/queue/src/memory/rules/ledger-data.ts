@@ -115,6 +115,8 @@ export interface KeyEntry {
   startedRun: StartedRun;
   /** It was forced during its run. */
   forced: boolean;
+  /** The time at which the wakes during its run make it due; undefined if there were none. */
+  wokenFor: number | undefined;
   /** When its last run started; 0 before the first. */
   ranAt: number;
   /** The last version above 0 of the function that has run it. */
@@ -256,6 +258,7 @@ export const blankEntry = (key: ObjectKey): KeyEntry => ({
   holder: undefined,
   startedRun: {},
   forced: false,
+  wokenFor: undefined,
   ranAt: 0,
   ranVersion: 0,
   announcedIn: undefined,

@@ -16,7 +16,7 @@ import { blankEntry, type KeyEntry, dropLists, isSeen } from "./ledger-data.ts";
 import { accountLimit, throttleUntil } from "./limits.ts";
 import { entryOf, isLeaseHeld, type CallContext, hasRecovered } from "./call-context.ts";
 import { dropAssignment, advertise } from "./advertised-slots.ts";
-import { becomeReady, enterState, leaveState, setFails, waitUntil } from "./key-states.ts";
+import { becomeDue, becomeReady, enterState, leaveState, setFails, waitUntil } from "./key-states.ts";
 import { makeDueReady, dispatchReady } from "./dispatch.ts";
 import { chainNext, chainRequest, leasedKey } from "./start-run.ts";
 import { isDecimal, isNewer } from "./versions.ts";
@@ -89,13 +89,14 @@ function applyOutcome(
   entry: KeyEntry,
   { token, outcome, woken, sawAll }: SettleCall & { readonly woken: boolean; readonly sawAll: boolean },
 ): void {
-  const { startedRun, forced, holder } = entry;
+  const { startedRun, forced, holder, wokenFor } = entry;
   const again = woken || forced || outcome.kind === "interrupted";
   leaveState(context, entry);
   context.data.entries.set(entry.key, entry);
   entry.startedRun = {};
   entry.announcedIn = undefined;
   entry.forced = false;
+  entry.wokenFor = undefined;
   dropAssignment(context, token);
   entry.lastSettled = token;
   // True if no wake since the run began can be lost, and no other run can have written without a report.
@@ -113,7 +114,17 @@ function applyOutcome(
   }
   // The rest of the outcome is about an object that no longer exists.
   if (again && entry.uid !== startedRun.uid) becomeReady(context, entry, context.now);
-  else moveToNextState(context, jitter, entry, { outcome, woken, forced, again, ran: startedRun.class });
+  else {
+    const againAt = forced ? context.now : (wokenFor ?? context.now);
+    moveToNextState(context, jitter, entry, {
+      outcome,
+      woken,
+      forced,
+      again,
+      againAt,
+      ran: startedRun.class,
+    });
+  }
 }
 
 /** True if wakes have come since the run began, and the run has seen each of these changes: none causes a run. */
@@ -203,12 +214,14 @@ interface OutcomeContext {
   readonly forced: boolean;
   /** The key is due again at once whatever the outcome, except after a failure. */
   readonly again: boolean;
+  /** The time at which the wakes since the run began make it due. */
+  readonly againAt: number;
   readonly ran: WakeClass | undefined;
 }
 
 /** Moves the key to its next state. */
 function moveToNextState(context: CallContext, jitter: Jitter, entry: KeyEntry, what: OutcomeContext): void {
-  const { outcome, again, ran } = what;
+  const { outcome, again, againAt, ran } = what;
   switch (outcome.kind) {
     case "retry":
       countFailure(
@@ -227,18 +240,18 @@ function moveToNextState(context: CallContext, jitter: Jitter, entry: KeyEntry, 
       return;
     case "done":
     case "wait":
-      if (again) runAgain(context, entry, ran);
+      if (again) runAgain(context, entry, ran, Math.min(againAt, context.now + (outcome.after ?? Infinity)));
       else if (outcome.after !== undefined) runLater(context, entry, outcome, ran);
       return;
     case "terminal":
-      if (again) runAgain(context, entry, ran);
+      if (again) runAgain(context, entry, ran, againAt);
       else park(context, entry);
       return;
     case "paused":
       runAgain(context, entry, ran);
       return;
     case "gone":
-      if (again) runAgain(context, entry, ran);
+      if (again) runAgain(context, entry, ran, againAt);
       else forgetKey(context, entry);
       return;
     case "interrupted":
@@ -246,9 +259,9 @@ function moveToNextState(context: CallContext, jitter: Jitter, entry: KeyEntry, 
   }
 }
 
-function runAgain(context: CallContext, entry: KeyEntry, ran: WakeClass | undefined): void {
+function runAgain(context: CallContext, entry: KeyEntry, ran: WakeClass | undefined, at = context.now): void {
   entry.class ??= ran;
-  becomeReady(context, entry, context.now);
+  becomeDue(context, entry, Math.ceil(at));
 }
 
 /** The next run after `done` only checks the object again, so it is as urgent as a resync. */

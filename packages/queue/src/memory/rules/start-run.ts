@@ -118,6 +118,7 @@ function grantLease(context: CallContext, entry: KeyEntry, { token, version }: R
   entry.trace = undefined;
   entry.why = undefined;
   entry.forced = false;
+  entry.wokenFor = undefined;
   entry.cachedObject = undefined;
   entry.observedIn = undefined;
   dropLists(entry);

@@ -1,8 +1,9 @@
 import { maxCachedObjectBytes, maxListingAge, maxDeltaBytes } from "../../cache/cache-bounds.ts";
+import type { Milliseconds } from "@drover/controller";
 import type { Wake, WakeClass } from "../../work-queue/work-queue.ts";
 import { type KeyEntry, dropLists, isSeen, type LedgerData } from "./ledger-data.ts";
 import { entryOf, type CallContext } from "./call-context.ts";
-import { becomeReady, setFails, waitUntil } from "./key-states.ts";
+import { becomeDue, becomeReady, setFails, waitUntil } from "./key-states.ts";
 import { isObjectPaused } from "./order.ts";
 import { isDecimal, isNewer } from "./versions.ts";
 
@@ -13,8 +14,8 @@ const urgency: Readonly<Record<WakeClass, number>> = { change: 0, listing: 1, re
 /**
  * Records a wake of a key.
  *
- * A wake makes an idle or parked key ready, and ends a wait for a time. Within a backoff window one wake runs the key
- * early; later ones wait for the window's end. A leased key is not dispatched: settle notices the wake. A ready key
+ * A wake makes an idle or parked key ready, at once or `after` a time, and ends a longer wait. Within a backoff window one
+ * wake runs the key early; later ones wait for the window's end. A leased key is not dispatched: settle notices the wake. A ready key
  * moves up if the wake is more urgent. A resync wakes only idle keys. A forced wake ends any wait except a pause, which
  * a wake of the object itself may begin or end. The cached object of a wake is kept for the run that is due. Deltas of
  * other objects are kept if the previous run left lists, or a run in progress may leave some.
@@ -42,6 +43,7 @@ export function recordWake(context: CallContext, wake: Wake, force: boolean): vo
   switch (entry.state) {
     case "leased":
       entry.forced ||= force;
+      entry.wokenFor = Math.min(entry.wokenFor ?? Infinity, context.now + (wake.after ?? 0));
       return;
     case "dispatched":
       if (isObjectPaused(context, entry)) becomeReady(context, entry, entry.at);
@@ -55,7 +57,7 @@ export function recordWake(context: CallContext, wake: Wake, force: boolean): vo
     case "waits":
     case "parked":
     case undefined:
-      wakeIdleOrWaiting(context, entry, force);
+      wakeIdleOrWaiting(context, entry, force, force ? 0 : (wake.after ?? 0));
   }
 }
 
@@ -73,7 +75,7 @@ function noteVersion({ versions }: KeyEntry, { kind, resourceVersion }: Wake): b
   return isNews;
 }
 
-function wakeIdleOrWaiting(context: CallContext, entry: KeyEntry, force: boolean): void {
+function wakeIdleOrWaiting(context: CallContext, entry: KeyEntry, force: boolean, after: Milliseconds): void {
   const inWindow = entry.notBefore > context.now && !force;
   if (inWindow && entry.earlyRunUsed) {
     entry.cachedObject = undefined;
@@ -82,7 +84,9 @@ function wakeIdleOrWaiting(context: CallContext, entry: KeyEntry, force: boolean
     return;
   }
   if (inWindow) entry.earlyRunUsed = true;
-  becomeReady(context, entry, context.now);
+  const at = context.now + after;
+  if (entry.state === "waits" && entry.at <= at && at > context.now) entry.cachedObject = undefined;
+  else becomeDue(context, entry, at);
 }
 
 /** Returns true if the key is more urgent than before. */
