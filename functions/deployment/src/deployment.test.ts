@@ -91,6 +91,22 @@ it("releases a set whose labels were changed, and makes another of its template"
   });
 });
 
+it("waits longer than a queue can for pods that must be ready for 30 days, and then counts them", async () => {
+  const opened = await open();
+  await opened.apply(web("web:1", 1, { minReadySeconds: 2_592_000, progressDeadlineSeconds: 2_600_000 }));
+  await run(opened);
+  const available = async () =>
+    z
+      .object({ status: z.object({ availableReplicas: z.int().default(0) }) })
+      .parse(await opened.get(deployments, "web")).status.availableReplicas;
+  await opened.advance("20d");
+  expect(await available()).toBe(0);
+  await opened.advance("10d");
+  await opened.advance("1m");
+  expect(await available()).toBe(1);
+  expect(opened.runs.filter(({ outcome }) => outcome === "retry")).toEqual([]);
+});
+
 it("goes on with a rollout only when new pods have been ready for minReadySeconds, and then does", async () => {
   const opened = await open();
   const at = () => opened.advance("0s");

@@ -1,6 +1,6 @@
 import type { ReconcileResult } from "@drover/controller";
 import { builtin } from "@drover/kube";
-import type { Owner, WorkloadRunContext } from "@drover/workloads";
+import { type Owner, requeueIn, type WorkloadRunContext } from "@drover/workloads";
 import { applyDraft } from "./apply-draft.ts";
 import { decide, requeueDelay } from "./decide.ts";
 import { type Deployment, deploymentSchema } from "./deployment.ts";
@@ -23,5 +23,5 @@ export async function reconcileDeployment(
   // A set that its controller has not observed yet will wake the Deployment, and a later run looks for stray sets.
   if (!isWokenAgain && draft.sets.every(isObserved)) await releaseStraySets(deploymentContext);
   const wait = requeueDelay(draft);
-  return wait === undefined ? {} : { requeueAfter: `${Math.ceil(wait)}ms` };
+  return wait === undefined ? {} : requeueIn(wait, 1);
 }

@@ -5,6 +5,7 @@ import {
   type Owner,
   type ReplicaSet,
   replicaSetSchema,
+  requeueIn,
   type WorkloadRunContext,
 } from "@drover/workloads";
 import { findPods } from "./find-pods.ts";
@@ -37,5 +38,5 @@ export async function reconcileReplicaSet(
   if (status.readyReplicas === status.availableReplicas) return {};
   const wait =
     nextAvailable(kept.active, spec.minReadySeconds, now.getTime()) ?? spec.minReadySeconds * 1_000;
-  return { requeueAfter: `${Math.ceil(wait)}ms` };
+  return requeueIn(wait, 1);
 }
