@@ -14,8 +14,7 @@ import {
   type WorkerProcess,
 } from "@drover/runtime";
 import { type CachedSecrets, cacheSecrets } from "@drover/webhook";
-import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
+import { callingAgent } from "./calling-agent.ts";
 import type { CallMetrics } from "./gateway-metrics.ts";
 import { cacheTarget } from "./targets/cache-target.ts";
 import { targetOf, type TargetRules } from "./targets/target.ts";
@@ -99,16 +98,13 @@ export function workFunction(fn: WebhookFunction, parts: WorkerResources): Funct
 
 function callingParts(fn: WebhookFunction, parts: WorkerResources): CallResources {
   const { client, pending, complete } = parts;
-  // Idle connections are kept until the server closes them: `timeout: 0` sets no limit of the gateway's own.
-  const options = { keepAlive: true, timeout: 0, maxFreeSockets: fn.concurrency, keepAliveMsecs: 1_000 };
-  const isTls = fn.url?.startsWith("https:") ?? false;
   return {
     fn,
     pending,
     complete,
     source: "/drover/gateway",
     now: Date.now,
-    agent: isTls ? new HttpsAgent(options) : new HttpAgent(options),
+    agent: callingAgent(fn.url?.startsWith("https:") ? "https:" : "http:", fn.concurrency),
     secrets: cacheSecrets(
       () => readWebhookSecrets(client, fn),
       () => performance.now(),
