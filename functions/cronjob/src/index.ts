@@ -6,3 +6,4 @@
  * when.
  */
 export { cronJobController } from "./cron-job-controller.ts";
+export { default as cronJobFunction } from "./function.ts";

@@ -11,3 +11,4 @@
  * - `deployment-status`, `progress`: the status. `carry-out`: the writes.
  */
 export { deploymentController } from "./deployment-controller.ts";
+export { default as deploymentFunction } from "./function.ts";

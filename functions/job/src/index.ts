@@ -11,3 +11,4 @@
  */
 export { jobController } from "./job-controller.ts";
 export { finishedCondition, Job, type JobObject, jobSchema } from "./job.ts";
+export { default as jobFunction } from "./function.ts";

@@ -6,3 +6,4 @@
  * `replica-set-status`.
  */
 export { replicaSetController } from "./replica-set-controller.ts";
+export { default as replicaSetFunction } from "./function.ts";

@@ -16,6 +16,7 @@ export {
   processSettings,
   workerSettings,
   queueTimes,
+  type FunctionSettings,
   functionSettings,
 } from "./process/function-settings.ts";
 export { fileProblem } from "./process/file-problem.ts";
@@ -61,6 +62,7 @@ export {
 } from "./functions/permitted-functions.ts";
 export type { FunctionDefinition } from "./worker/function-definition.ts";
 export { runFunction, serveController } from "./worker/run-function.ts";
+export { type HostedFunction, hostFunctions } from "./host/host-functions.ts";
 export { openReconciler } from "./worker/open-reconciler.ts";
 export { openWorker, type Worker, type WorkerProcess } from "./worker/open-worker.ts";
 export {

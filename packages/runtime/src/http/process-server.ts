@@ -135,7 +135,8 @@ interface Readiness {
   readonly notes: readonly Problem[];
 }
 
-async function readinessOf(ready: ReadonlyMap<string, ReadinessCheck>): Promise<Readiness> {
+/** The result of all checks, by the name of each. */
+export async function readinessOf(ready: ReadonlyMap<string, ReadinessCheck>): Promise<Readiness> {
   const answers = await Promise.all(
     [...ready].map(async ([part, check]) => ({ part, answer: await Promise.try(check).catch(messageOf) })),
   );

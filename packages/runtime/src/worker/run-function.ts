@@ -16,7 +16,7 @@ import type { FunctionDefinition, OpenedController } from "./function-definition
 import { servePlan } from "../plan/serve-plan.ts";
 import { applySettings } from "./apply-settings.ts";
 import { type Process, type ProcessOptions, runProcess } from "../process/run-process.ts";
-import { queueMetrics, runMetrics } from "../process/process-metrics.ts";
+import { queueMetrics, type RunMetrics, runMetrics } from "../process/process-metrics.ts";
 import { openReconciler } from "./open-reconciler.ts";
 import { openWorker, type Worker } from "./open-worker.ts";
 
@@ -39,10 +39,8 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
     const { function: registered } = settings;
     const identity =
       registered === undefined ? Promise.resolve(undefined) : resolveIdentity(registered, process);
-    identity.catch(() => undefined);
     try {
-      const parts = await definition.controller(settings, process, () => identity);
-      const queues = serveController(parts, process, await identity);
+      const queues = await serveDefinition(definition, process, { identity, runs: runMetrics(registry) });
       queueMetrics(registry, () => queues);
     } catch (error) {
       // The process was asked to stop while it waited.
@@ -53,6 +51,21 @@ export async function runFunction<Settings extends FunctionSettings, R extends R
   await (planned === undefined
     ? runProcess(definition.name, definition.settings, serve, options)
     : servePlan(definition, planned));
+}
+
+/**
+ * Opens the controller of a definition as a part of a process, and takes its keys once its identity is known.
+ *
+ * @throws the error of `identity`.
+ */
+export async function serveDefinition<Settings extends FunctionSettings, R extends Resource>(
+  { controller: open }: Pick<FunctionDefinition<Settings, R>, "controller">,
+  process: Process<Settings>,
+  { identity, runs }: { readonly identity: Promise<FunctionIdentity | undefined>; readonly runs: RunMetrics },
+): Promise<readonly WorkQueue[]> {
+  identity.catch(() => undefined);
+  const parts = await open(process.settings, process, () => identity);
+  return serveController(parts, process, await identity, runs);
 }
 
 /** The settings of a process that answers a plan; undefined in any other. */
@@ -73,11 +86,13 @@ const sessionIn = ({ devSession: name, devSecret: secret }: FunctionSettings): D
  * Runs a controller as a part of a process, which takes keys from now on. Returns the queues that it takes them from.
  *
  * @param identity names the queues. Default: that of a program without a ReconcileFunction, by its controller's name.
+ * @param runs the metrics of runs, which a registry can have only once.
  */
 export function serveController<R extends Resource>(
   parts: OpenedController<R>,
   process: Process<FunctionSettings>,
   identity: FunctionIdentity = { name: parts.controller.name },
+  runs: RunMetrics = runMetrics(process.registry),
 ): readonly WorkQueue[] {
   const { log, client, redis, closing, readiness, settings } = process;
   const controller = applySettings(parts.controller, settings);
@@ -99,7 +114,7 @@ export function serveController<R extends Resource>(
     redis,
     log,
     times: queueTimes(settings),
-    runs: runMetrics(process.registry),
+    runs,
     version: settings.rollout,
   };
   const serve = (worker: Worker): Worker => {
