@@ -86,8 +86,7 @@ it("each function runs the keys of its own queue, with its own concurrency", asy
   const [one, other] = [nameIn(), nameIn()];
   const ran: string[] = [];
   const held = Promise.withResolvers<undefined>();
-  const counting = (name: string) =>
-    controllerOf(name, { reconcile: async () => (ran.push(name), await held.promise) });
+  const counting = (name: string) => controllerOf(name, { reconcile: () => (ran.push(name), held.promise) });
   const { process } = processForTest();
   hostFunctions(process, [
     hosted(counting(one), { concurrency: 1 }),

@@ -90,4 +90,4 @@ async function keepRunning(hosted: HostedFunction, { process, queues, runs, dela
 }
 
 const failure = (name: string, error: unknown): string =>
-  `${name} does not run: ${messageOf(error)} It is started again; the other functions continue.`;
+  `${name} does not run, and is started again; the other functions continue: ${messageOf(error)}`;

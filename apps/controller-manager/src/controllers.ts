@@ -1,0 +1,13 @@
+import type { DeployableFunction } from "@drover/controller";
+import { cronJobFunction } from "@drover/cronjob";
+import { deploymentFunction } from "@drover/deployment";
+import { jobFunction } from "@drover/job";
+import { replicaSetFunction } from "@drover/replicaset";
+
+/** The functions that the process can run, by the names of their controllers. To add one, add it here. */
+export const controllers: readonly DeployableFunction[] = [
+  cronJobFunction,
+  deploymentFunction,
+  jobFunction,
+  replicaSetFunction,
+];
