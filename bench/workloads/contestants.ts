@@ -6,7 +6,7 @@ import { startFunctions } from "../../verification/workloads/our-functions.ts";
 import type { AuditEntry } from "../bridge/cluster/audited.ts";
 import type { Stage } from "./stage.ts";
 
-export const contestants = ["kube-controller-manager", "Drover"] as const;
+export const contestants = ["kube-controller-manager", "Drover", "Drover in one process"] as const;
 export type Contestant = (typeof contestants)[number];
 
 /** A contestant at work on the stage. */
@@ -32,7 +32,9 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
     };
   }
   await cluster.runControllers(controllersBeside(deployments, jobs));
-  const ours = await startFunctions(cluster, ["replicaset", "deployment", "job"]);
+  const ours = await startFunctions(cluster, ["replicaset", "deployment", "job"], {
+    inOneProcess: contestant === "Drover in one process",
+  });
   return {
     pids: () => [...manager(), ...ours.pids()],
     isTheirs: ({ userAgent }) => userAgent.startsWith("drover-"),

@@ -36,12 +36,13 @@ const of = (all: readonly Figures[], contestant: Contestant, load: string): read
 
 const comparison = (all: readonly Figures[], loads: readonly string[]): string =>
   table(
-    ["", "", ...contestants, "ratio"],
+    ["", "", ...contestants, ...contestants.slice(1).map((one) => `${one}: ratio`)],
     loads.flatMap((load) =>
       measures.map(([title, measure]) => {
-        const [theirs, ours] = contestants.map((contestant) => of(all, contestant, load).map(measure));
-        const ratio = ratios(ours ?? [], theirs ?? []);
-        return [load, title, ...[theirs ?? [], ours ?? [], ratio].map((some) => range(spread(some)))];
+        const figures = contestants.map((contestant) => of(all, contestant, load).map(measure));
+        const [theirs = [], ...ours] = figures;
+        const columns = [...figures, ...ours.map((some) => ratios(some, theirs))];
+        return [load, title, ...columns.map((some) => range(spread(some)))];
       }),
     ),
     2,

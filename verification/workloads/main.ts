@@ -5,6 +5,7 @@
  * ```
  * npm run workloads -- --sequences 300 --seed 7     # Deployments and ReplicaSets
  * npm run workloads -- --family jobs
+ * npm run workloads -- --in-one-process             # all of ours in one process
  * npm run workloads -- --only 1156                  # one sequence again
  * npm run workloads -- --self                       # kube-controller-manager against itself
  * ```
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     self: { type: "boolean", default: false },
     none: { type: "boolean", default: false },
+    "in-one-process": { type: "boolean", default: false },
     subject: { type: "string" },
     "at-once": { type: "string", default: "24" },
     shrink: { type: "string", default: "3" },
@@ -33,7 +35,8 @@ const { values } = parseArgs({
 
 const { only, self, subject } = values;
 const family = familyNamed(values.family);
-const chosen = self ? reference : values.none ? none(family) : await subjectOf(family, subject);
+const options = { inOneProcess: values["in-one-process"] };
+const chosen = self ? reference : values.none ? none(family) : await subjectOf(family, subject, options);
 const result = await runSuite({
   family,
   subject: chosen,

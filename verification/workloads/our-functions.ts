@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { root } from "../harness/repository-files.ts";
 import { crash, startProcess } from "../harness/start-process.ts";
+import type { SubjectOptions } from "./subjects.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
 /** Folders in `functions`. */
 type FunctionName = "replicaset" | "deployment" | "job";
-export type Part = "bridge" | FunctionName;
+/** The process that runs all functions, a folder in `apps`. */
+const oneProcess = "controller-manager";
+export type Part = "bridge" | FunctionName | typeof oneProcess;
 
-/** Functions of Drover, as people run them: a bridge and a process for each, with a persistent Redis. */
+/** Functions of Drover, as people run them: a bridge, and a process for each or one for all, with a persistent Redis. */
 export interface OurFunctions {
   /** Of Redis, too. */
   pids(): readonly number[];
@@ -20,12 +23,13 @@ export interface OurFunctions {
 }
 
 /** The functions for Deployments and ReplicaSets. */
-export const start = (cluster: Administered): Promise<OurFunctions> =>
-  startFunctions(cluster, ["replicaset", "deployment"]);
+export const start = (cluster: Administered, options?: SubjectOptions): Promise<OurFunctions> =>
+  startFunctions(cluster, ["replicaset", "deployment"], options);
 
 export async function startFunctions(
   cluster: Administered,
   names: readonly FunctionName[],
+  { inOneProcess = false }: SubjectOptions = {},
 ): Promise<OurFunctions> {
   const folder = mkdtempSync(join(tmpdir(), "drover-workloads-"));
   const manifests = join(folder, "functions");
@@ -41,18 +45,28 @@ export async function startFunctions(
   };
   const watching = rules.flatMap(({ bridge }) => bridge);
   await account("bridge", watching);
-  for (const { name, function: granted } of rules) await account(name, granted);
+  const together = rules.flatMap(({ function: granted }) => granted);
+  const functions = inOneProcess
+    ? [{ name: oneProcess, function: together } as const]
+    : rules.map(({ name, function: granted }) => ({ name, function: granted }));
+  for (const { name, function: granted } of functions) await account(name, granted);
   const redis = await startRedis({ persistence: true });
   const children = new Map<Part, TiedProcess>();
   const watchedKinds = new Set(
     watching.map(({ apiGroups, resources }) => `${apiGroups.join()} ${resources.join()}`),
   );
+  const startOf = (part: Part) => {
+    if (part === "bridge")
+      return { main: "apps/bridge/src/main.ts", awaited: "; watching", times: watchedKinds.size };
+    const taking = { awaited: "Taking keys" };
+    if (part !== oneProcess) return { ...taking, main: `functions/${part}/src/main.ts` };
+    const args = [`--controllers=${names.join(",")}`];
+    return { ...taking, main: `apps/${part}/src/main.ts`, args, times: names.length };
+  };
   const run = async (part: Part): Promise<void> => {
     const child = await startProcess({
       // The log line, with its count, of a started one.
-      ...(part === "bridge"
-        ? { main: "apps/bridge/src/main.ts", awaited: "; watching", times: watchedKinds.size }
-        : { main: `functions/${part}/src/main.ts`, awaited: "Taking keys", times: 1 }),
+      ...startOf(part),
       name: part,
       // Times in conditions are compared with those of kube-controller-manager, which uses this clock.
       machine: thisMachine,
@@ -65,7 +79,7 @@ export async function startFunctions(
     });
     children.set(part, child);
   };
-  await Promise.all((["bridge", ...names] as const).map(run));
+  await Promise.all(["bridge" as const, ...functions.map(({ name }) => name)].map(run));
   return {
     pids: () => [redis.pid, ...[...children.values()].map(({ pid }) => pid)],
     async restart(part) {

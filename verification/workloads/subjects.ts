@@ -36,8 +36,14 @@ export const none = ({ controllers }: Pick<Family, "controllers">): Subject => (
   start: () => Promise.resolve(nothing),
 });
 
+/** How a subject runs, if it can. */
+export interface SubjectOptions {
+  /** All its controllers in one process. */
+  readonly inOneProcess?: boolean;
+}
+
 const moduleSchema = z.looseObject({
-  start: z.custom<Subject["start"]>(
+  start: z.custom<(cluster: Administered, options?: SubjectOptions) => Promise<Running>>(
     (value) => typeof value === "function",
     "It exports no function `start`.",
   ),
@@ -48,9 +54,10 @@ const moduleSchema = z.looseObject({
 export async function subjectOf(
   family: Pick<Family, "controllers" | "subject">,
   file = family.subject,
+  options: SubjectOptions = {},
 ): Promise<Subject> {
   const { start, controllers = family.controllers } = moduleSchema.parse(
     await import(pathToFileURL(file).href),
   );
-  return { name: basename(file, ".ts"), controllers, start };
+  return { name: basename(file, ".ts"), controllers, start: (cluster) => start(cluster, options) };
 }
