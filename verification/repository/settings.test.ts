@@ -14,6 +14,7 @@ import ts from "typescript";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { bridgeSettings } from "../../apps/bridge/src/config.ts";
+import { managerSettings } from "../../apps/controller-manager/src/config.ts";
 import { deployerSettings } from "../../apps/deployer/src/config.ts";
 import { gatewaySettings } from "../../apps/gateway/src/config.ts";
 import { elbConfigSchema } from "../../functions/load-balancer/src/config.ts";
@@ -85,6 +86,15 @@ const processes: Readonly<Record<string, Section>> = {
     text: "In the chart: `gateway.settings`.",
     file: "apps/gateway/src/config.ts",
     schema: gatewaySettings,
+  },
+  managerSettings: {
+    title: "The controller manager",
+    text:
+      "In addition to those of functions that pull, without `DROVER_FUNCTION`, `DROVER_PLAN_SECRETS`, `DROVER_DEV_SESSION`, `DROVER_DEV_SECRET` " +
+      "and `DROVER_RESTS`. `DROVER_CONCURRENCY` and those below it are for all of its functions; each function can have its own, with the name " +
+      "of its controller: `DROVER_JOB_CONCURRENCY`.",
+    file: "apps/controller-manager/src/config.ts",
+    schema: managerSettings,
   },
   s3ConfigSchema: {
     title: "The function for S3 buckets",
