@@ -67,7 +67,7 @@ describe("an unknown task", () => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      "start, test, test:unit, test:real, test:cluster, test:install, test:compose, simulate, chaos:queue, chaos:bridge, soak:bridges, soak:scaling, versions, faults:real, faults:functions, faults:composed, attacks, hostile, rbac, forgeries, buckets, buckets:faults, buckets:polled, buckets:translate, strangers, authors, mutants, mutation, error-paths, workloads, plans, cron, metacontroller, conformance, one-event, crds, bench:queue, bench:persistence, bench:bridge, bench:peers, bench:integers, bench:push, bench:workloads, bench:compose, bench:removal, nightly, check, format",
+      "start, test, test:unit, test:real, test:cluster, test:install, test:compose, simulate, chaos:queue, chaos:bridge, soak:bridges, soak:scaling, versions, faults:real, faults:functions, faults:composed, attacks, hostile, rbac, forgeries, buckets, buckets:faults, buckets:polled, buckets:translate, strangers, authors, mutants, mutation, error-paths, workloads, plans, chaos:workloads, cron, metacontroller, conformance, one-event, crds, bench:queue, bench:persistence, bench:bridge, bench:peers, bench:integers, bench:push, bench:workloads, bench:compose, bench:removal, nightly, check, format",
     );
   });
 });

@@ -24,6 +24,7 @@ const SUITES = {
   "several bridges": ["soak:bridges", "--minutes", "10"],
   "planted bugs": ["faults:real"],
   "functions' faults": ["faults:functions"],
+  "killed functions": ["chaos:workloads"],
   "hostile function": ["hostile", "--minutes", "10"],
   "hostile function, shared": ["hostile", "--minutes", "10", "--shared"],
   scaling: ["soak:scaling", "--cycles", "50"],

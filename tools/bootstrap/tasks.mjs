@@ -67,6 +67,7 @@ export const tasks = {
   "error-paths": withPython("verification/error-paths/main.ts"),
   workloads: withoutPython("verification/workloads/main.ts", lessGarbageCollection),
   plans: withPython("verification/plans/main.ts"),
+  "chaos:workloads": withoutPython("verification/workloads/kills/main.ts", lessGarbageCollection),
   cron: withoutPython("verification/cron/main.ts"),
   metacontroller: withPython("verification/metacontroller/main.ts", lessGarbageCollection),
   conformance: withPython("packages/sandbox/conformance/main.ts"),

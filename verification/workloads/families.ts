@@ -2,7 +2,7 @@ import { deployments } from "./deployments/family.ts";
 import type { Family } from "./family.ts";
 import { jobs } from "./jobs/family.ts";
 
-const families: readonly Family[] = [deployments, jobs];
+export const families: readonly Family[] = [deployments, jobs];
 
 /** kube-controller-manager's `--controllers` beside the functions of these families. */
 export const controllersBeside = (...some: readonly Pick<Family, "controllers">[]): readonly string[] => [

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../packages/sandbox/src/json.ts";
 import type { Naming } from "./canonical/canonical.ts";
 import type { Allowed } from "./canonical/compare.ts";
 import type { Seen, World } from "./observe.ts";
+import type { FunctionName } from "./our-functions.ts";
 import type { Action, Sequence } from "./sequences/actions.ts";
 import type { Kind } from "./sequences/kinds.ts";
 
@@ -19,6 +20,8 @@ export interface Family {
   readonly kinds: readonly Kind[];
   /** The kind whose objects create pods, and write Events about them. */
   readonly podOwner: Kind;
+  /** The functions that replace this family's controllers. */
+  readonly functions: readonly FunctionName[];
   /** kube-controller-manager's `--controllers` beside the functions that replace this family's. */
   readonly controllers: readonly string[];
   /** The module of the subject that is compared if no other is asked for. */

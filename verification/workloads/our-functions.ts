@@ -8,13 +8,16 @@ import type { SubjectOptions } from "./subjects.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
 /** Folders in `functions`. */
-type FunctionName = "replicaset" | "deployment" | "job";
+export type FunctionName = "replicaset" | "deployment" | "job";
 /** The process that runs all functions, a folder in `apps`. */
 const oneProcess = "controller-manager";
-export type Part = "bridge" | FunctionName | typeof oneProcess;
+type Process = "bridge" | FunctionName | typeof oneProcess;
+export type Part = Process | "redis";
 
 /** Functions of Drover, as people run them: a bridge, and a process for each or one for all, with a persistent Redis. */
 export interface OurFunctions {
+  /** All that `restart` can restart. */
+  readonly parts: readonly Part[];
   /** Of Redis, too. */
   pids(): readonly number[];
   /** SIGKILL, and a new process in its place; resolves when that is there. */
@@ -39,8 +42,8 @@ export async function startFunctions(
     copyFileSync(join(root, "functions", name, "deploy/function.yaml"), manifest);
     return { name, ...rulesIn(manifest) };
   });
-  const kubeconfigs = new Map<Part, string>();
-  const account = async (part: Part, granted: readonly Rule[]): Promise<void> => {
+  const kubeconfigs = new Map<Process, string>();
+  const account = async (part: Process, granted: readonly Rule[]): Promise<void> => {
     kubeconfigs.set(part, await accountThatMay(cluster, { name: `drover-${part}`, rules: granted, folder }));
   };
   const watching = rules.flatMap(({ bridge }) => bridge);
@@ -51,11 +54,11 @@ export async function startFunctions(
     : rules.map(({ name, function: granted }) => ({ name, function: granted }));
   for (const { name, function: granted } of functions) await account(name, granted);
   const redis = await startRedis({ persistence: true });
-  const children = new Map<Part, TiedProcess>();
+  const children = new Map<Process, TiedProcess>();
   const watchedKinds = new Set(
     watching.map(({ apiGroups, resources }) => `${apiGroups.join()} ${resources.join()}`),
   );
-  const startOf = (part: Part) => {
+  const startOf = (part: Process) => {
     if (part === "bridge")
       return { main: "apps/bridge/src/main.ts", awaited: "; watching", times: watchedKinds.size };
     const taking = { awaited: "Taking keys" };
@@ -63,7 +66,7 @@ export async function startFunctions(
     const args = [`--controllers=${names.join(",")}`];
     return { ...taking, main: `apps/${part}/src/main.ts`, args, times: names.length };
   };
-  const run = async (part: Part): Promise<void> => {
+  const run = async (part: Process): Promise<void> => {
     const child = await startProcess({
       // The log line, with its count, of a started one.
       ...startOf(part),
@@ -81,8 +84,14 @@ export async function startFunctions(
   };
   await Promise.all(["bridge" as const, ...functions.map(({ name }) => name)].map(run));
   return {
+    parts: ["redis", ...children.keys()],
     pids: () => [redis.pid, ...[...children.values()].map(({ pid }) => pid)],
     async restart(part) {
+      if (part === "redis") {
+        await redis.kill();
+        await redis.restart();
+        return;
+      }
       const child = children.get(part);
       if (child === undefined) throw new Error(`No ${part} runs.`);
       await crash(child);

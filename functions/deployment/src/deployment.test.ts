@@ -104,7 +104,7 @@ it("waits longer than a queue can for pods that must be ready for 30 days, and t
   await opened.advance("10d");
   await opened.advance("1m");
   expect(await available()).toBe(1);
-  expect(opened.runs.filter(({ outcome }) => outcome === "retry")).toEqual([]);
+  expect(opened.runs.filter(({ outcome }) => outcome.kind === "retry")).toEqual([]);
 });
 
 it("goes on with a rollout only when new pods have been ready for minReadySeconds, and then does", async () => {

@@ -13,6 +13,7 @@ export const deployments: Family = {
   name: "deployments",
   kinds: ["Deployment", "ReplicaSet", "Pod"],
   podOwner: "ReplicaSet",
+  functions: ["replicaset", "deployment"],
   controllers: butBoth,
   subject: join(import.meta.dirname, "../our-functions.ts"),
   warmUp: {

@@ -12,6 +12,7 @@ export const jobs: Family = {
   name: "jobs",
   kinds: ["Job", "Pod"],
   podOwner: "Job",
+  functions: ["job"],
   controllers: ["*", "-job-controller", "-ttl-after-finished-controller"],
   subject: join(import.meta.dirname, "our-function.ts"),
   warmUp: {

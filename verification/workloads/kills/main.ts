@@ -1,0 +1,108 @@
+/**
+ * Our functions for all families at once, with sequences of all of them at the same time, while the bridge, functions and
+ * Redis are killed at random. Compared with kube-controller-manager, from which nothing is taken: after every action each
+ * namespace must come to the same state, without Events, which a process that is killed may take with it.
+ *
+ *     npm run chaos:workloads -- --minutes 20 --seed 1
+ *
+ * Rounds go on until our functions have been under way for so many minutes.
+ */
+import { parseArgs } from "node:util";
+import { connect } from "@drover/kube";
+import { pseudoRandom } from "@drover/random";
+import { startClusterWithFakeNodes } from "@drover/real-cluster";
+import { omit } from "../../../packages/sandbox/src/json.ts";
+import { counts } from "../../harness/report-violations.ts";
+import { wholeNumber } from "../../harness/whole-number.ts";
+import { compareTraces, described } from "../canonical/compare.ts";
+import { controllersBeside, families } from "../families.ts";
+import { observe } from "../observe.ts";
+import { startFunctions } from "../our-functions.ts";
+import { runSequences } from "../sequences/run-sequence.ts";
+import type { Trace } from "../sequences/trace.ts";
+import { killAtRandom } from "./kill-at-random.ts";
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "20" },
+    seed: { type: "string", default: "1" },
+    /** Sequences of each family in a round. */
+    sequences: { type: "string", default: "12" },
+  },
+});
+const minutes = wholeNumber("minutes", values.minutes, 1);
+const seed = wholeNumber("seed", values.seed);
+const perRound = wholeNumber("sequences", values.sequences, 1);
+
+const cluster = await startClusterWithFakeNodes({ nodes: 1, log: console.error });
+const client = await connect({ kubeconfig: cluster.kubeconfig });
+const observer = await observe(client, [...new Set(families.flatMap(({ kinds }) => kinds))]);
+const stage = { client, kubectl: cluster.kubectl, observer };
+
+/** Those of all families at once, each with as many namespaces at work. */
+const tracesOf = (round: number): Promise<readonly (readonly Trace[])[]> =>
+  Promise.all(
+    families.map((family) =>
+      runSequences({ ...stage, family }, sequencesOf(family, round), { atOnce: Math.ceil(perRound / 2) }),
+    ),
+  );
+const sequencesOf = ({ sequenceOf }: (typeof families)[number], round: number) =>
+  Array.from({ length: perRound }, (_, i) => sequenceOf(seed * 10_000 + round * perRound + i));
+
+const withoutEvents = ({ moments, ...trace }: Trace): Trace => ({
+  ...trace,
+  moments: moments.map(({ action, state }) => ({ action, state: omit(state, "events") })),
+});
+
+const killed = counts<string>();
+const dice = pseudoRandom(seed);
+let [underWay, sequences, actions, differ, broken] = [0, 0, 0, 0, 0];
+for (let round = 0; underWay < minutes * 60_000; round += 1) {
+  await cluster.runControllers(["*"]);
+  const theirs = await tracesOf(round);
+  await cluster.runControllers(controllersBeside(...families));
+  const functions = await startFunctions(
+    cluster,
+    families.flatMap(({ functions }) => functions),
+  );
+  const begun = performance.now();
+  const stopping = new AbortController();
+  const killing = killAtRandom(functions, {
+    dice,
+    signal: stopping.signal,
+    killed: (part) => killed.add(part),
+  });
+  const ours = await Promise.race([tracesOf(round), killing.failed]);
+  stopping.abort();
+  await killing.ended;
+  underWay += performance.now() - begun;
+  await functions.stop();
+  for (const [f, family] of families.entries())
+    for (const [i, sequence] of sequencesOf(family, round).entries()) {
+      const [reference, subject] = [theirs[f]?.[i], ours[f]?.[i]];
+      if (reference === undefined || subject === undefined) throw new Error("A sequence was not run.");
+      sequences += 1;
+      actions += sequence.actions.length;
+      const found = compareTraces(withoutEvents(reference), withoutEvents(subject), family.allowed);
+      if (found.length > 0) {
+        differ += 1;
+        console.log(`== ${family.name} ${sequence.seed} differs\n${described(found.slice(0, 4))}`);
+      }
+      for (const { action, problem } of subject.violations) {
+        if (reference.violations.some((one) => one.action === action && one.problem === problem)) continue;
+        broken += 1;
+        console.log(`== ${family.name} ${sequence.seed}, action ${action}: ${problem}`);
+      }
+    }
+  console.error(
+    `round ${round + 1}: ${sequences} sequences, ${killed.size} killed, ${differ} differ, ${broken} rules broken`,
+  );
+}
+observer.close();
+await client.close();
+await cluster.stop();
+console.log(
+  `${(underWay / 60_000).toFixed(0)} minutes, seed ${seed}, of ${families.map(({ name }) => name).join(", ")}: ${actions} actions ` +
+    `in ${sequences} sequences, ${killed.size} killed (${killed.listed()}): ${differ} sequences differ, ${broken} rules broken`,
+);
+process.exitCode = differ + broken > 0 ? 1 : 0;
