@@ -10,7 +10,7 @@ import {
 import { builtin, refOf } from "@drover/kube";
 import { openWorkQueue, type WorkQueue } from "@drover/queue";
 import pino from "pino";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { crdOf } from "../../../testing/src/crd-of.fixture.ts";
 import { redisOfFile } from "../../../queue/src/redis/redis.fixture.ts";
 import type { ReadinessCheck } from "../http/process-server.ts";
@@ -130,11 +130,15 @@ it("a function that fails while it runs is closed and started again", async () =
   const name = nameIn();
   const closed: number[] = [];
   const failing: ((error: Error) => void)[] = [];
+  const opening = Promise.withResolvers<undefined>();
   const { process, readinessOf } = processForTest();
+  // A test that failed must end, too.
+  opened.push(() => Promise.resolve(opening.resolve(undefined)));
   const one: HostedFunction = {
     ...hosted(controllerOf(name)),
-    controller: (_settings, { fail, closing }) => {
+    controller: async (_settings, { fail, closing }) => {
       const life = failing.push(fail);
+      if (life === 2) await opening.promise;
       closing("something", () => (closed.push(life), Promise.resolve()));
       return { controller: controllerOf(name) };
     },
@@ -144,6 +148,8 @@ it("a function that fails while it runs is closed and started again", async () =
   failing[0]!(new Error("its object is gone"));
   await expect.poll(() => failing.length).toBe(2);
   expect(closed).toEqual([1]);
+  expect(await readinessOf(name)).toBe("is still starting");
+  opening.resolve(undefined);
   await expect.poll(() => readinessOf(name)).toBeUndefined();
 });
 
@@ -212,6 +218,7 @@ it("a function whose ReconcileFunction is absent or deleted waits for the next o
     controllerOf(name, { reconcile: () => (ran.push(name), Promise.resolve(undefined)) });
   const { process, readinessOf } = processForTest();
   const fn = { namespace: "default", name: registered, uid: undefined };
+  const as = vi.spyOn(client, "as");
   hostFunctions(process, [hosted(running(registered), { function: fn }), hosted(running(other))], 20);
   await due(queueNamed(queueOf({ name: other })));
   await expect.poll(() => ran).toEqual([other]);
@@ -232,4 +239,5 @@ it("a function whose ReconcileFunction is absent or deleted waits for the next o
       .toContain("there is no ReconcileFunction");
   }
   expect(new Set(uids).size).toBe(2);
+  expect(as.mock.calls).toEqual([[fn]]);
 }, 60_000);
