@@ -89,6 +89,7 @@ const mayImport = {
   replicaset: ["controller", "kube", "runtime", "workloads"],
   job: ["controller", "kube", "runtime", "workloads"],
   cronjob: ["controller", "job", "kube", "runtime", "workloads"],
+  endpointslice: ["controller", "kube", "runtime", "workloads"],
   // The example of docs/external-resources.md: the public package suffices.
   "load-balancer": ["drover"],
   "s3-bucket": ["aws", "controller", "external", "json", "kube", "runtime"],

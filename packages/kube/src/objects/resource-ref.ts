@@ -43,6 +43,7 @@ export const builtin = {
   pod: namespaced("", "pods", "Pod"),
   node: clusterScoped("", "nodes", "Node"),
   service: namespaced("", "services", "Service"),
+  endpointSlice: namespaced("discovery.k8s.io", "endpointslices", "EndpointSlice"),
   configMap: namespaced("", "configmaps", "ConfigMap"),
   secret: namespaced("", "secrets", "Secret"),
   namespace: clusterScoped("", "namespaces", "Namespace"),

@@ -1,0 +1,205 @@
+// The sandbox serves no EndpointSlices: these tests run on a real API server, without other controllers.
+import { type RealCluster, startRealCluster } from "@drover/real-cluster";
+import { type Manifest, sharedServer, testCluster, type TestCluster } from "@drover/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { controllerName, type EndpointSlice, endpointSliceSchema } from "./endpoint-slice.ts";
+import { endpointSliceController } from "./endpoint-slice-controller.ts";
+import deployedAs from "./function.ts";
+import {
+  node,
+  nodes,
+  pod,
+  pods,
+  service,
+  services,
+  slices,
+  withAddress,
+  writePod,
+} from "./testing/services.ts";
+
+let real: RealCluster;
+let cluster: TestCluster;
+beforeAll(async () => {
+  real = await startRealCluster();
+}, 900_000);
+afterAll(() => real.stop());
+beforeEach(async () => {
+  cluster = await testCluster(({ now }) => endpointSliceController({ now, maxEndpointsPerSlice: 3 }), {
+    deployedAs,
+    servers: sharedServer(real),
+    at: new Date().toISOString(),
+  });
+  await cluster.apply(node("node-a", "zone-1"));
+});
+afterEach(async () => {
+  for (const kind of [slices, services, pods, nodes])
+    for (const { metadata } of await cluster.list(kind)) {
+      if (metadata.name === "kubernetes") continue;
+      await cluster.patch(kind, metadata.name, { metadata: { finalizers: null } });
+      await cluster.delete(kind, metadata.name);
+    }
+  await cluster.close();
+});
+
+async function given(...manifests: readonly Manifest[]): Promise<void> {
+  for (const manifest of manifests) await cluster.apply(manifest);
+  await cluster.advance("10ms");
+}
+async function givenPods(...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await cluster.apply(pod(name));
+    await writePod(cluster, name, withAddress([`10.0.0.${Number(name.slice(1))}`]));
+  }
+  await cluster.advance("10ms");
+}
+const slicesNow = async (): Promise<readonly EndpointSlice[]> =>
+  (await cluster.list(slices))
+    .filter(({ metadata }) => metadata.name !== "kubernetes")
+    .map((slice) => endpointSliceSchema.parse(slice));
+const addresses = (all: readonly EndpointSlice[]) =>
+  all.map(({ endpoints }) => endpoints.map((endpoint) => endpoint.addresses.join()).sort()).sort();
+
+it("publishes the addresses, states, nodes and zones of a Service's pods", async () => {
+  await given(service({}, { labels: { team: "a" } }));
+  expect(await slicesNow()).toMatchObject([{ endpoints: [], ports: [], addressType: "IPv4" }]);
+  await givenPods("p1");
+  const [slice] = await slicesNow();
+  const p1 = await cluster.get(pods, "p1");
+  const owner = await cluster.get(services, "web");
+  expect(slice).toMatchObject({
+    metadata: {
+      generateName: "web-",
+      labels: {
+        team: "a",
+        "kubernetes.io/service-name": "web",
+        "endpointslice.kubernetes.io/managed-by": controllerName,
+      },
+      annotations: { "endpoints.kubernetes.io/last-change-trigger-time": "2026-01-01T00:00:10Z" },
+      ownerReferences: [
+        {
+          apiVersion: "v1",
+          kind: "Service",
+          name: "web",
+          uid: owner?.metadata.uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    ports: [{ name: "http", port: 8080, protocol: "TCP" }],
+    endpoints: [
+      {
+        addresses: ["10.0.0.1"],
+        conditions: { ready: true, serving: true, terminating: false },
+        nodeName: "node-a",
+        zone: "zone-1",
+        targetRef: { kind: "Pod", namespace: "default", name: "p1", uid: p1?.metadata.uid },
+      },
+    ],
+  });
+  await writePod(cluster, "p1", withAddress(["10.0.0.1"], false, "2026-01-01T00:00:20Z"));
+  await cluster.advance("10ms");
+  const [unready, ...others] = await slicesNow();
+  expect(others).toEqual([]);
+  expect(unready?.endpoints).toMatchObject([{ conditions: { ready: false, serving: false } }]);
+  expect(unready?.metadata.annotations).toEqual({
+    "endpoints.kubernetes.io/last-change-trigger-time": "2026-01-01T00:00:20Z",
+  });
+});
+
+it("fills slices as few writes allow, and removes those that have become empty", async () => {
+  await given(service());
+  await givenPods("p1", "p2", "p3", "p4");
+  expect(addresses(await slicesNow())).toEqual([["10.0.0.1", "10.0.0.2", "10.0.0.3"], ["10.0.0.4"]]);
+  for (const name of ["p1", "p2", "p3"])
+    await cluster.patch(pods, name, { metadata: { labels: { app: "other" } } });
+  await cluster.advance("10ms");
+  expect(addresses(await slicesNow())).toEqual([["10.0.0.4"]]);
+});
+
+it("has slices for each set of ports", async () => {
+  const named = (port: number) => ({
+    containers: [{ name: "web", image: "web:1", ports: [{ name: "http", containerPort: port }] }],
+  });
+  await given(
+    service({ ports: [{ name: "http", port: 80, targetPort: "http" }] }),
+    pod("p1", named(8080)),
+    pod("p2", named(9090)),
+    pod("p3"),
+  );
+  for (const [i, name] of ["p1", "p2", "p3"].entries())
+    await writePod(cluster, name, withAddress([`10.0.0.${i + 1}`]));
+  await cluster.advance("10ms");
+  const found = (await slicesNow()).map(({ ports, endpoints }) => [
+    ports.map(({ port }) => port).join(),
+    endpoints.map(({ addresses: [ip] }) => ip).join(),
+  ]);
+  expect(found.sort()).toEqual([
+    ["", "10.0.0.3"],
+    ["8080", "10.0.0.1"],
+    ["9090", "10.0.0.2"],
+  ]);
+});
+
+it("keeps a terminating pod until it has ended, and never as ready", async () => {
+  await given(service());
+  await givenPods("p1");
+  await cluster.patch(pods, "p1", { metadata: { finalizers: ["example.com/hold"] } });
+  await cluster.delete(pods, "p1");
+  await cluster.advance("10ms");
+  expect((await slicesNow())[0]?.endpoints).toMatchObject([
+    { conditions: { ready: false, serving: true, terminating: true } },
+  ]);
+  await writePod(cluster, "p1", { phase: "Succeeded" });
+  await cluster.advance("10ms");
+  expect(addresses(await slicesNow())).toEqual([[]]);
+});
+
+it("follows pods that cease to match, and Services that select others", async () => {
+  await given(service());
+  await givenPods("p1", "p2");
+  await cluster.patch(pods, "p1", { metadata: { labels: { app: "other" } } });
+  await cluster.advance("10ms");
+  expect(addresses(await slicesNow())).toEqual([["10.0.0.2"]]);
+  await cluster.patch(services, "web", { spec: { selector: { app: "other" } } });
+  await cluster.advance("10ms");
+  expect(addresses(await slicesNow())).toEqual([["10.0.0.1"]]);
+});
+
+it("skips a pod whose node does not exist, says so, and tries again", async () => {
+  await given(service(), pod("p1", { nodeName: "node-b" }));
+  await writePod(cluster, "p1", withAddress(["10.0.0.1"]));
+  await cluster.advance("10ms");
+  expect(addresses(await slicesNow())).toEqual([[]]);
+  expect(cluster.announcements.map(({ reason, note }) => [reason, note])).toEqual([
+    [
+      "FailedToUpdateEndpointSlices",
+      "Error updating Endpoint Slices for Service default/web: skipping Pod p1 for Service default/web: Node node-b Not Found",
+    ],
+  ]);
+  await cluster.apply(node("node-b", "zone-2"));
+  await cluster.advance("2s");
+  expect((await slicesNow())[0]?.endpoints).toMatchObject([{ zone: "zone-2" }]);
+});
+
+it("repairs slices that a user has changed or deleted, and leaves those of others alone", async () => {
+  const foreign = {
+    ...slices,
+    metadata: { name: "foreign", labels: { "kubernetes.io/service-name": "web" } },
+    addressType: "IPv4",
+    endpoints: [{ addresses: ["10.9.9.9"] }],
+  };
+  await given(service(), foreign);
+  await givenPods("p1");
+  const own = async () => (await slicesNow()).filter(({ metadata }) => metadata.name !== "foreign");
+  const name = (await own())[0]?.metadata.name ?? "";
+  await cluster.patch(slices, name, { endpoints: [{ addresses: ["10.9.9.9"] }] });
+  await cluster.advance("10ms");
+  expect(addresses(await own())).toEqual([["10.0.0.1"]]);
+  await cluster.delete(slices, name);
+  await cluster.advance("10ms");
+  expect(addresses(await own())).toEqual([["10.0.0.1"]]);
+  expect(addresses((await slicesNow()).filter(({ metadata }) => metadata.name === "foreign"))).toEqual([
+    ["10.9.9.9"],
+  ]);
+});

@@ -1,0 +1,104 @@
+import { messageOf, type ReconcileResult } from "@drover/controller";
+import { builtin, WriteRefusedError } from "@drover/kube";
+import { controllerName, type EndpointSlice, endpointSliceSchema, labels } from "./endpoint-slice.ts";
+import type { EndpointSliceRunContext } from "./endpoint-slice-run.ts";
+import { trafficDistributionIn, withDistributionHints, withoutHints } from "./hints/traffic-distribution.ts";
+import { type EndpointPod, endpointPodSchema, isEndpoint } from "./pods/endpoint-pod.ts";
+import { groupByPorts } from "./pods/group-by-ports.ts";
+import { readZones } from "./pods/read-nodes.ts";
+import { type AddressType, addressTypesOf, type Service } from "./service.ts";
+import { planSlices } from "./slices/plan-slices.ts";
+import type { SlicePlan } from "./slices/slice-plan.ts";
+import { triggerTimeOf } from "./slices/trigger-time.ts";
+import { deleteSlices, namespaceAndName, writeSlices } from "./slices/write-slices.ts";
+
+/**
+ * One run: reads the pods that a Service selects, their nodes and the Service's slices, and writes the slices that differ.
+ * A Service without a selector is left alone: others write its slices.
+ */
+export async function reconcileService(
+  runContext: EndpointSliceRunContext,
+): Promise<ReconcileResult<typeof Service>> {
+  const { selector, type } = runContext.service.spec;
+  if (type === "ExternalName" || selector === undefined) return {};
+  const [pods, slices] = await Promise.all([findPods(runContext, selector), findSlices(runContext)]);
+  const failures = await reconcileSlices(runContext, pods, slices);
+  if (failures.length > 0) throw announced(runContext, failures);
+  return { hasSeenOwnWrites: true };
+}
+
+async function findPods(
+  { client, context: { signal }, service }: EndpointSliceRunContext,
+  selector: Readonly<Record<string, string>>,
+): Promise<readonly EndpointPod[]> {
+  const { namespace } = service.metadata;
+  const pods = await client.find(builtin.pod, { namespace, selector: { matchLabels: selector }, signal });
+  return pods.map((pod) => endpointPodSchema.parse(pod));
+}
+
+/** The slices of the Service that this controller manages, without those that are being deleted. */
+async function findSlices({
+  client,
+  context: { signal },
+  service,
+}: EndpointSliceRunContext): Promise<readonly EndpointSlice[]> {
+  const { namespace, name } = service.metadata;
+  const matchLabels = { [labels.serviceName]: name, [labels.managedBy]: controllerName };
+  const slices = await client.find(builtin.endpointSlice, { namespace, selector: { matchLabels }, signal });
+  return slices
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map((slice) => endpointSliceSchema.parse(slice));
+}
+
+/** Returns the failures. One of an address type does not prevent the writes of another. */
+async function reconcileSlices(
+  runContext: EndpointSliceRunContext,
+  pods: readonly EndpointPod[],
+  slices: readonly EndpointSlice[],
+): Promise<readonly unknown[]> {
+  const { service, maxEndpointsPerSlice } = runContext;
+  const endpoints = pods.filter(isEndpoint);
+  const zones = await readZones(runContext, new Set(endpoints.flatMap(({ spec }) => spec.nodeName ?? [])));
+  const types = addressTypesOf(service);
+  const options = { triggerTime: triggerTimeOf(service, pods, slices), seen: slices };
+  const failures: unknown[] = [];
+  const attempt = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => {
+      if (error instanceof WriteRefusedError) throw error;
+      failures.push(error);
+    });
+  for (const addressType of types) {
+    const { groups, problems } = groupByPorts(endpoints, service, { addressType, zones });
+    failures.push(...problems);
+    const own = slices.filter((slice) => slice.addressType === addressType);
+    const plan = planSlices(groups, own, { service, addressType, maxEndpointsPerSlice });
+    await attempt(writeSlices(runContext, withServiceHints(runContext, plan, addressType), options));
+  }
+  const others = slices.filter(({ addressType }) => !types.some((type) => type === addressType));
+  await attempt(deleteSlices(runContext, others));
+  return failures;
+}
+
+function withServiceHints(
+  { service }: EndpointSliceRunContext,
+  plan: SlicePlan,
+  addressType: AddressType,
+): SlicePlan {
+  const distribution = trafficDistributionIn(service.spec.trafficDistribution);
+  return distribution === undefined
+    ? withoutHints(plan, addressType)
+    : withDistributionHints(plan, distribution, addressType);
+}
+
+/** The error of a run with these failures, after it was published as an Event. */
+function announced({ context, service }: EndpointSliceRunContext, failures: readonly unknown[]): unknown {
+  const messages = [...new Set(failures.map(messageOf))];
+  const all = messages.length === 1 ? messages.join() : `[${messages.join(", ")}]`;
+  context.announce({
+    type: "Warning",
+    reason: "FailedToUpdateEndpointSlices",
+    note: `Error updating Endpoint Slices for Service ${namespaceAndName(service)}: ${all}`,
+    action: "UpdateEndpointSlices",
+  });
+  return failures.length === 1 ? failures[0] : new Error(all, { cause: failures[0] });
+}

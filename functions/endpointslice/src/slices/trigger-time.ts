@@ -1,0 +1,33 @@
+import { timestamp } from "@drover/controller";
+import { conditionOf, isReady } from "@drover/workloads";
+import { type EndpointSlice, isOwnedBy } from "../endpoint-slice.ts";
+import { type EndpointPod, isEndpoint } from "../pods/endpoint-pod.ts";
+import type { ServiceObject } from "../service.ts";
+
+/**
+ * The time of the change that a run's writes publish, for metrics of its latency; undefined if no time is recorded for it.
+ * It is the first time at which one of the pods became ready or unready, among the pods that have become so, or were added,
+ * since the slices were written. Without slices it is the Service's creation.
+ *
+ * kube-controller-manager remembers the pods' times. Here they are compared with the state in the slices.
+ */
+export function triggerTimeOf(
+  service: ServiceObject,
+  pods: readonly EndpointPod[],
+  slices: readonly EndpointSlice[],
+): string | undefined {
+  const own = slices.filter((slice) => isOwnedBy(slice, service));
+  if (own.length === 0) return service.metadata.creationTimestamp;
+  const wasServing = new Map(
+    own
+      .flatMap(({ endpoints }) => endpoints)
+      .map(({ targetRef, conditions }) => [targetRef?.uid, conditions.serving ?? false]),
+  );
+  const hasChanged = (pod: EndpointPod): boolean =>
+    wasServing.has(pod.metadata.uid) ? wasServing.get(pod.metadata.uid) !== isReady(pod) : isEndpoint(pod);
+  const times = pods
+    .filter(hasChanged)
+    .flatMap(({ status }) => conditionOf(status.conditions, "Ready")?.lastTransitionTime ?? []);
+  const first = times.reduce((a, b) => Math.min(a, b), Infinity);
+  return Number.isFinite(first) ? timestamp(new Date(first)) : undefined;
+}
