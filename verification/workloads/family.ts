@@ -26,8 +26,16 @@ export interface Family {
   readonly controllers: readonly string[];
   /** The module of the subject that is compared if no other is asked for. */
   readonly subject: string;
-  /** An object, and a condition that it has once the controllers are at work. */
-  readonly warmUp: { readonly kind: Kind; readonly object: JsonObject; readonly condition: string };
+  /** An object, and what shows in its namespace once the controllers are at work: a condition of it, or another object. */
+  readonly warmUp: {
+    readonly kind: Kind;
+    readonly object: JsonObject;
+    readonly shows: { readonly condition: string } | { readonly kind: Kind };
+  };
+  /** The nodes' labels, one entry for each node. Default: one node. */
+  readonly nodes?: readonly Readonly<Record<string, string>>[];
+  /** More flags for kube-controller-manager. */
+  readonly controllerManagerArgs?: readonly string[];
   /** Nothing has changed for so long, and nothing is known that must still come: it has settled. */
   readonly quietMs: number;
   /** A world that has not settled by then is compared as it is. A quota that was lifted is noticed after a back-off. */

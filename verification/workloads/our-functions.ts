@@ -8,7 +8,7 @@ import type { SubjectOptions } from "./subjects.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
 /** Folders in `functions`. */
-export type FunctionName = "replicaset" | "deployment" | "job";
+export type FunctionName = "replicaset" | "deployment" | "job" | "endpointslice";
 /** The process that runs all functions, a folder in `apps`. */
 const oneProcess = "controller-manager";
 type Process = "bridge" | FunctionName | typeof oneProcess;
@@ -25,6 +25,11 @@ export interface OurFunctions {
   stop(): Promise<void>;
 }
 
+export interface StartOptions extends SubjectOptions {
+  /** Settings of the functions, by the names of environment variables. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** The functions for Deployments and ReplicaSets. */
 export const start = (cluster: Administered, options?: SubjectOptions): Promise<OurFunctions> =>
   startFunctions(cluster, ["replicaset", "deployment"], options);
@@ -32,7 +37,7 @@ export const start = (cluster: Administered, options?: SubjectOptions): Promise<
 export async function startFunctions(
   cluster: Administered,
   names: readonly FunctionName[],
-  { inOneProcess = false }: SubjectOptions = {},
+  { inOneProcess = false, settings = {} }: StartOptions = {},
 ): Promise<OurFunctions> {
   const folder = mkdtempSync(join(tmpdir(), "drover-workloads-"));
   const manifests = join(folder, "functions");
@@ -77,7 +82,7 @@ export async function startFunctions(
       env: {
         DROVER_REDIS_URL: redis.url,
         DROVER_KUBECONFIG: kubeconfigs.get(part) ?? "",
-        ...(part === "bridge" ? { DROVER_FUNCTIONS: manifests } : { DROVER_CONCURRENCY: "16" }),
+        ...(part === "bridge" ? { DROVER_FUNCTIONS: manifests } : { DROVER_CONCURRENCY: "16", ...settings }),
       },
     });
     children.set(part, child);

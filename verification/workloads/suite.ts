@@ -73,7 +73,7 @@ interface Ground {
 
 /** Until the controllers do what they are there for: being healthy they may still be reading. */
 async function untilAtWork(client: KubeClient, { warmUp }: Family, subject: string): Promise<void> {
-  const { kind, object, condition } = warmUp;
+  const { kind, object, shows } = warmUp;
   const namespace = `warm-${Date.now()}`;
   const key = objectKey({ namespace, name: "warm" });
   await client.create(builtin.namespace, { metadata: { name: namespace } });
@@ -81,12 +81,13 @@ async function untilAtWork(client: KubeClient, { warmUp }: Family, subject: stri
     await delay(50);
   await client.create(kinds[kind], { ...object, metadata: { namespace, name: "warm" } });
   const isDone = async (): Promise<boolean> => {
+    if ("kind" in shows) return (await client.list(kinds[shows.kind], { namespace })).items.length > 0;
     const found: unknown = await client.get(kinds[kind], key);
-    return isJson(found) && textAt(conditionOf(found, condition), "status") === "True";
+    return isJson(found) && textAt(conditionOf(found, shows.condition), "status") === "True";
   };
   const end = performance.now() + 60_000;
   while (!(await isDone()) && subject !== "none") {
-    if (performance.now() > end) throw new Error(`${subject} brings no ${kind} to ${condition}.`);
+    if (performance.now() > end) throw new Error(`${subject} brings no ${kind} to ${JSON.stringify(shows)}.`);
     await delay(100);
   }
   await client.delete(builtin.namespace, objectKey({ name: namespace }));
@@ -220,10 +221,19 @@ async function compared(ground: Ground): Promise<SuiteResult> {
 
 /** Starts a control plane, runs everything and stops it. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
-  const cluster = await startClusterWithFakeNodes({ nodes: 1, log: options.log });
+  const { nodes = [{}], controllerManagerArgs = [], kinds: followed } = options.family;
+  const cluster = await startClusterWithFakeNodes({
+    nodes: nodes.length,
+    controllerManagerArgs,
+    log: options.log,
+  });
   const client = await connect({ kubeconfig: cluster.kubeconfig });
   try {
-    const observer = await observe(client, options.family.kinds);
+    for (const [i, labels] of nodes.entries()) {
+      const patch = { type: "merge", body: { metadata: { labels } } } as const;
+      await client.patch(builtin.node, objectKey({ name: `fake-${i}` }), patch);
+    }
+    const observer = await observe(client, followed);
     const stage = { client, kubectl: cluster.kubectl, observer, family: options.family };
     const result = await compared({ cluster, stage, options });
     observer.close();

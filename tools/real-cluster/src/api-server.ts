@@ -61,7 +61,8 @@ function flags(options: ApiServerOptions, port: number): string[] {
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
     `--service-account-key-file=${file("sa.pub")}`,
     `--service-account-signing-key-file=${file("sa.key")}`,
-    "--service-cluster-ip-range=10.0.0.0/16",
+    // Services may have addresses of both families.
+    "--service-cluster-ip-range=10.0.0.0/16,fd00:10::/112",
     "--authorization-mode=Node,RBAC",
     "--allow-privileged=true",
   ];

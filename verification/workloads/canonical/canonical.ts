@@ -142,6 +142,13 @@ export const whole = (object: JsonObject, how: Walk): JsonObject =>
     status: conditionsSorted(objectAt(walk(objectAt(object, "status"), how))),
   });
 
+/** The fields beside the kind, for kinds with other fields than spec and status. */
+export const shownFields = (object: JsonObject, how: Walk): JsonObject =>
+  present({
+    ...objectAt(walk(omit(object, "metadata", "apiVersion", "kind"), how)),
+    metadata: metadataOf(object, how),
+  });
+
 /** Which of several equal pods is deleted goes by their uids, so how old those are that stay is chance. */
 function pod(object: JsonObject, how: Walk): JsonObject {
   const { spec, ...rest } = whole(object, { ...how, onTime: () => "<time>" });
@@ -161,7 +168,7 @@ export interface ShownPod {
 /** The way in which the objects of a run are shown. */
 export function walkOf(world: World, naming: Naming): Walk {
   nameHashes(world, naming);
-  const there = (["Deployment", "ReplicaSet", "Job"] as const).flatMap((kind) =>
+  const there = (["Deployment", "ReplicaSet", "Job", "Service"] as const).flatMap((kind) =>
     world.objects(kind).map((object): [string, string] => [`${kind} ${nameOf(object)}`, uidOf(object)]),
   );
   return {

@@ -27,7 +27,7 @@ export const deployments: Family = {
         },
       },
     },
-    condition: "Available",
+    shows: { condition: "Available" },
   },
   quietMs: 1_200,
   patienceMs: 60_000,

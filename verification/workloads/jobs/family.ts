@@ -25,7 +25,7 @@ export const jobs: Family = {
         },
       },
     },
-    condition: "Complete",
+    shows: { condition: "Complete" },
   },
   // A controller may wait a second for further changes.
   quietMs: 1_500,

@@ -1,13 +1,19 @@
 // What users do, as data, so that the very same can be done twice, and printed.
 import { objectAt, parseJson, type JsonObject } from "../../../packages/sandbox/src/json.ts";
 
-export type Workload = "Deployment" | "ReplicaSet" | "Job";
+export type Workload = "Deployment" | "ReplicaSet" | "Job" | "Service";
 
 /** What becomes of what an object owns. */
 export type Policy = "Background" | "Foreground" | "Orphan";
 
 export type Action =
   | { readonly do: "create"; readonly object: JsonObject }
+  /** Several at once; a `status` is written as soon as the object is there. */
+  | { readonly do: "createAll"; readonly objects: readonly JsonObject[] }
+  /** The same to pods of these names. */
+  | { readonly do: "namedPods"; readonly names: readonly string[]; readonly change: Change }
+  /** To one of the EndpointSlices of a Service; which, goes by what it contains. */
+  | { readonly do: "slice"; readonly of: string; readonly change: Change }
   /** A merge patch. */
   | { readonly do: "patch"; readonly kind: Workload; readonly name: string; readonly patch: JsonObject }
   /** Two changes of a Deployment's spec, the second as soon as there is a ReplicaSet for the first. */
@@ -41,8 +47,12 @@ export type Action =
   /** At most so many pods in the namespace; undefined lifts it. */
   | { readonly do: "quota"; readonly pods: number | undefined };
 
-/** A merge patch, its end, or a finalizer that keeps it from its end and comes or goes beside the others. */
-export type Change = "delete" | "hold" | "free" | { readonly patch: JsonObject };
+/**
+ * A merge patch of the object or of its status, its end, or a finalizer that keeps it from its end and comes or goes beside
+ * the others.
+ */
+export type Change =
+  "delete" | "hold" | "free" | { readonly patch: JsonObject } | { readonly status: JsonObject };
 
 export interface Sequence {
   readonly seed: number;

@@ -9,11 +9,21 @@ export const kinds = {
   Deployment: builtin.deployment,
   ReplicaSet: builtin.replicaSet,
   Job: { group: "batch", version: "v1", namespaced: true, plural: "jobs", kind: "Job" },
+  Service: builtin.service,
+  EndpointSlice: builtin.endpointSlice,
   Pod: builtin.pod,
   Event: { ...core, plural: "events", kind: "Event" },
 } as const satisfies Record<string, ResourceRef>;
 export type Kind = keyof typeof kinds;
-export const kindNames: readonly Kind[] = ["Deployment", "ReplicaSet", "Job", "Pod", "Event"];
+export const kindNames: readonly Kind[] = [
+  "Deployment",
+  "ReplicaSet",
+  "Job",
+  "Service",
+  "EndpointSlice",
+  "Pod",
+  "Event",
+];
 
 export const quotas: ResourceRef = { ...core, plural: "resourcequotas", kind: "ResourceQuota" };
 

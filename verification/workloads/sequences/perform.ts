@@ -72,6 +72,39 @@ async function patch(actor: Actor, kind: Kind, name: string, body: JsonObject): 
   await untilSeen(actor, await actor.client.patch(kinds[kind], keyIn(actor, name), { type: "merge", body }));
 }
 
+async function writeStatus(actor: Actor, kind: Kind, name: string, status: JsonObject): Promise<void> {
+  const merge = { type: "merge", body: { status } } as const;
+  const options = { subresource: "status" } as const;
+  await untilSeen(actor, await actor.client.patch(kinds[kind], keyIn(actor, name), merge, options));
+}
+
+async function createAll(actor: Actor, objects: readonly JsonObject[]): Promise<void> {
+  await Promise.all(
+    objects.map(async ({ status, ...object }) => {
+      await create(actor, object);
+      const kind = kindNames.find((one) => one === object["kind"]);
+      if (kind !== undefined && isObject(status)) await writeStatus(actor, kind, nameOf(object), status);
+    }),
+  );
+}
+
+async function changeSlice(actor: Actor, of: string, change: Change): Promise<string> {
+  const [slice] = actor.world
+    .objects("EndpointSlice")
+    .filter((one) => textAt(one, "metadata", "labels", "kubernetes.io/service-name") === of)
+    .sort((a, b) => (shownSlice(a) < shownSlice(b) ? -1 : 1));
+  if (slice === undefined) return "there is none";
+  await apply(actor, "EndpointSlice", nameOf(slice), change);
+  return "done";
+}
+
+const shownSlice = (slice: JsonObject): string =>
+  JSON.stringify([
+    field(slice, "addressType") ?? null,
+    field(slice, "ports") ?? null,
+    field(slice, "endpoints") ?? null,
+  ]);
+
 async function apply(actor: Actor, kind: Kind, name: string, change: Change): Promise<void> {
   const { world, client } = actor;
   const found = world.objects(kind).find((one) => nameOf(one) === name);
@@ -80,7 +113,10 @@ async function apply(actor: Actor, kind: Kind, name: string, change: Change): Pr
     const finalizers = change === "hold" ? [...others, holdingFinalizer] : others;
     return patch(actor, kind, name, { metadata: { finalizers } });
   }
-  if (change !== "delete") return patch(actor, kind, name, change.patch);
+  if (change !== "delete")
+    return "status" in change
+      ? writeStatus(actor, kind, name, change.status)
+      : patch(actor, kind, name, change.patch);
   if (found !== undefined) world.deletedByHand.add(uidOf(found));
   await client.delete(kinds[kind], keyIn(actor, name));
 }
@@ -177,6 +213,14 @@ async function carryOut(actor: Actor, action: Action): Promise<string> {
         withUids(action.object, (name) => uidOfJobIn(actor, name)),
       );
       return "done";
+    case "createAll":
+      await createAll(actor, action.objects);
+      return "done";
+    case "namedPods":
+      await Promise.all(action.names.map((name) => apply(actor, "Pod", name, action.change)));
+      return "done";
+    case "slice":
+      return changeSlice(actor, action.of, action.change);
     case "patch":
       await patch(actor, action.kind, action.name, action.patch);
       return "done";

@@ -1,0 +1,34 @@
+import { join } from "node:path";
+import type { Family } from "../family.ts";
+import { allowedDifferences } from "./allowed-differences.ts";
+import { sequenceOf } from "./generate.ts";
+import { violations } from "./invariants.ts";
+import { maxEndpoints, zoneLabel } from "./service.ts";
+import { canonicalState } from "./state.ts";
+import { unsettled } from "./unsettled.ts";
+
+/** Services and their EndpointSlices. */
+export const endpointSlices: Family = {
+  name: "endpointslices",
+  kinds: ["Service", "EndpointSlice", "Pod"],
+  // Pods are created by users.
+  podOwner: "ReplicaSet",
+  controllers: ["*", "-endpointslice-controller"],
+  controllerManagerArgs: [`--max-endpoints-per-slice=${maxEndpoints}`],
+  nodes: [{ [zoneLabel]: "zone-a" }, { [zoneLabel]: "zone-b" }, {}],
+  subject: join(import.meta.dirname, "our-function.ts"),
+  warmUp: {
+    kind: "Service",
+    object: { spec: { selector: { app: "warm" }, ports: [{ port: 80 }] } },
+    shows: { kind: "EndpointSlice" },
+  },
+  // kube-controller-manager waits a second after a change of a slice.
+  quietMs: 1_500,
+  patienceMs: 30_000,
+  sequenceOf,
+  unsettled,
+  lacksEvent: () => false,
+  state: canonicalState,
+  violations,
+  allowed: allowedDifferences,
+};
