@@ -2,6 +2,7 @@
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { Action, Change, Policy, Sequence } from "../sequences/actions.ts";
+import { managedByLabel } from "./service.ts";
 import { pods, podStatus, timeOf, type MadePod } from "./pods.ts";
 
 interface Scene {
@@ -69,7 +70,7 @@ function createService({ random, services }: Scene, name: string): Action {
   services.set(name, true);
   const labels = {
     ...(random.chance(0.5) && { team: "a" }),
-    ...(random.chance(0.1) && { [reservedLabel]: "mine" }),
+    ...(random.chance(0.1) && { [managedByLabel]: "mine" }),
   };
   return {
     do: "create",
@@ -81,8 +82,6 @@ function createService({ random, services }: Scene, name: string): Action {
     },
   };
 }
-
-const reservedLabel = "endpointslice.kubernetes.io/managed-by";
 
 function createPods(scene: Scene): Action {
   const { random } = scene;

@@ -35,6 +35,8 @@ export function podStatus({ ip, dual = false, ready, since }: ReportedPod): Json
   return {
     phase: "Running",
     conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime: since }],
+    // Without it, the fake node would write the status of a container that was restarted.
+    containerStatuses: [{ name: "main", image: "img:1", imageID: "", ready, restartCount: 0, state: {} }],
     ...(all.length > 0 && { podIP: all[0] ?? "", podIPs: all.map((one) => ({ ip: one })) }),
   };
 }

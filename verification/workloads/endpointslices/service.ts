@@ -7,7 +7,7 @@ import { isLeaving, isReady } from "../sequences/kinds.ts";
 export const maxEndpoints = 4;
 export const zoneLabel = "topology.kubernetes.io/zone";
 const nameLabel = "kubernetes.io/service-name";
-const managedByLabel = "endpointslice.kubernetes.io/managed-by";
+export const managedByLabel = "endpointslice.kubernetes.io/managed-by";
 
 /** The Service whose slice it is, if this controller manages it. */
 export const serviceOf = (slice: Json): string | undefined =>

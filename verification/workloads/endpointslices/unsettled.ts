@@ -12,7 +12,9 @@ import {
   hasEnded,
   isReconciled,
   isSelectedBy,
+  managedByLabel,
   portsOf,
+  portsText,
   serviceOf,
 } from "./service.ts";
 
@@ -31,6 +33,12 @@ function expected(service: Json, pods: readonly Json[]): readonly string[] {
     }),
   );
 }
+
+/** The ports of the slices that a Service may have. */
+const expectedGroups = (service: Json, pods: readonly Json[]): readonly string[] =>
+  pods
+    .filter((pod) => isSelectedBy(service, pod) && !hasEnded(pod) && addressesOf(pod).length > 0)
+    .map((pod) => expectedPorts(service, pod));
 
 /** The endpoints that slices have, as text. */
 const published = (slices: readonly Json[]): readonly string[] =>
@@ -61,7 +69,12 @@ function unsettledService(service: JsonObject, world: World): string | undefined
   );
   if (missing !== undefined) return `has no slice of ${missing}`;
   if (JSON.stringify(wanted) !== JSON.stringify(found)) return "has other endpoints in its slices";
-  const labels = Object.entries(objectAt(service, "metadata", "labels"));
+  const ports = new Set([portsText([]), ...expectedGroups(service, world.objects("Pod"))]);
+  const stray = slices.find((slice) => !ports.has(portsOf(slice)));
+  if (stray !== undefined) return `has a slice with other ports: ${nameOf(stray)}`;
+  const labels = Object.entries(objectAt(service, "metadata", "labels")).filter(
+    ([key]) => key !== managedByLabel,
+  );
   const unlabelled = slices.find((slice) =>
     labels.some(([key, value]) => textAt(slice, "metadata", "labels", key) !== value),
   );
@@ -74,7 +87,7 @@ export function unsettled(world: World): string | undefined {
   const uids = new Set(services.map(uidOf));
   const isOrphan = (slice: Json): boolean => {
     const [owner] = listAt(slice, "metadata", "ownerReferences");
-    return owner !== undefined && !uids.has(textAt(owner, "uid") ?? "") && !isHeld(slice);
+    return textAt(owner, "kind") === "Service" && !uids.has(textAt(owner, "uid") ?? "") && !isHeld(slice);
   };
   const left = world.objects("EndpointSlice").find(isOrphan);
   if (left !== undefined) return `${nameOf(left)} has lost its owner, and is not collected`;
