@@ -3,8 +3,8 @@ import { field, textAt, type Json, type JsonObject } from "../../../packages/san
 import { numberAt } from "../sequences/kinds.ts";
 import type { World } from "../observe.ts";
 
-/** Other components that write Events about Pods. */
-const others = new Set(["Scheduled", "FailedScheduling", "TaintManagerEviction"]);
+/** Other components that write Events about Pods and Services. */
+const others = new Set(["Scheduled", "FailedScheduling", "TaintManagerEviction", "ClusterIPNotAllocated"]);
 
 /**
  * The real controllers' recorder lets 25 events of one object through and then one in five minutes: with that many events

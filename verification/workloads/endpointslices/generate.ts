@@ -88,7 +88,12 @@ function createPods(scene: Scene): Action {
   const count = random.oneOf([1, 2, 2, 3, 3, 5, 9]);
   const made = pods(random, { before: scene.pods.length, count, since: timeOf(scene.at) });
   scene.pods.push(...made);
-  return { do: "createAll", objects: made.map((pod) => ({ ...pod.object, status: podStatus(pod) })) };
+  return {
+    do: "createAll",
+    objects: made.map((pod) =>
+      pod.ip === undefined ? pod.object : { ...pod.object, status: podStatus(pod) },
+    ),
+  };
 }
 
 const patched = (name: string, patch: JsonObject): Action => ({ do: "patch", kind: "Service", name, patch });
@@ -129,13 +134,13 @@ function serviceAction({ random }: Scene, name: string): Action {
   ])();
 }
 
-/** Some of the pods that are not deleted. */
+/** Some of the pods that are there. */
 const some = (
   { random, pods: all }: Scene,
   isFit: (pod: MadePod) => boolean = () => true,
 ): readonly MadePod[] =>
   random.some(
-    all.filter((pod) => !pod.gone && isFit(pod)),
+    all.filter((pod) => (!pod.gone || pod.held) && isFit(pod)),
     random.oneOf([1, 1, 2, 5]),
   );
 
@@ -155,8 +160,9 @@ function statusAction(scene: Scene): Action {
   if (chosen.length === 0) return createPods(scene);
   const since = timeOf(scene.at);
   for (const pod of chosen) Object.assign(pod, { ended: ends, ready, since });
-  const phase = ends ? { phase: random.oneOf(["Failed", "Succeeded"]) } : {};
-  return named(chosen, { status: { ...podStatus({ ready, since }), ...phase } });
+  // kube-controller-manager records the time of a pod that has ended when it is selected first, once.
+  const end = ends ? { phase: random.oneOf(["Failed", "Succeeded"]), conditions: [] } : {};
+  return named(chosen, { status: { ...podStatus({ ready, since }), ...end } });
 }
 
 /** A pod that had none gets its address, or one gets others. */
@@ -175,7 +181,8 @@ function podAction(scene: Scene): Action {
   const draw = random.below(100);
   if (draw < 35) return statusAction(scene);
   if (draw < 50) return addressAction(scene);
-  const chosen = some(scene);
+  const isFree = draw >= 80 && draw < 86;
+  const chosen = some(scene, (pod) => (isFree ? pod.held : !pod.gone));
   if (chosen.length === 0) return createPods(scene);
   if (draw < 68)
     return named(chosen, {
@@ -185,8 +192,8 @@ function podAction(scene: Scene): Action {
         },
       },
     });
-  if (draw < 80) return named(chosen, "hold");
-  if (draw < 86) return named(chosen, "free");
+  for (const pod of draw < 86 ? chosen : []) pod.held = !isFree;
+  if (draw < 86) return named(chosen, isFree ? "free" : "hold");
   for (const pod of chosen) pod.gone = true;
   return named(chosen, "delete");
 }

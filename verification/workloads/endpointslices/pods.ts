@@ -16,6 +16,9 @@ export interface MadePod {
   /** Since when it is ready, or not. */
   since: string;
   ended: boolean;
+  /** A finalizer keeps it when it is deleted. */
+  held: boolean;
+  /** It was deleted; one that is held is still there. */
   gone: boolean;
 }
 
@@ -93,6 +96,7 @@ export const pods = (
       dual: random.chance(0.5),
       since,
       ended: false,
+      held: false,
       gone: false,
     };
   });

@@ -9,6 +9,13 @@ export const zoneLabel = "topology.kubernetes.io/zone";
 const nameLabel = "kubernetes.io/service-name";
 export const managedByLabel = "endpointslice.kubernetes.io/managed-by";
 
+/** The labels that the controller sets; a Service may have them, too. */
+export const reservedLabels: readonly string[] = [
+  nameLabel,
+  managedByLabel,
+  "service.kubernetes.io/headless",
+];
+
 /** The Service whose slice it is, if this controller manages it. */
 export const serviceOf = (slice: Json): string | undefined =>
   textAt(slice, "metadata", "labels", managedByLabel) === "endpointslice-controller.k8s.io"

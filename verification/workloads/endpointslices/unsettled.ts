@@ -12,9 +12,9 @@ import {
   hasEnded,
   isReconciled,
   isSelectedBy,
-  managedByLabel,
   portsOf,
   portsText,
+  reservedLabels,
   serviceOf,
 } from "./service.ts";
 
@@ -56,6 +56,14 @@ const published = (slices: readonly Json[]): readonly string[] =>
       ),
   );
 
+/** The labels that a slice has from its Service. */
+const labelsText = (object: Json): string =>
+  JSON.stringify(
+    Object.entries(objectAt(object, "metadata", "labels"))
+      .filter(([key]) => !reservedLabels.includes(key))
+      .sort(),
+  );
+
 function unsettledService(service: JsonObject, world: World): string | undefined {
   if (isLeaving(service)) return isHeld(service) ? undefined : "is on its way out";
   if (!isReconciled(service)) return undefined;
@@ -72,12 +80,8 @@ function unsettledService(service: JsonObject, world: World): string | undefined
   const ports = new Set([portsText([]), ...expectedGroups(service, world.objects("Pod"))]);
   const stray = slices.find((slice) => !ports.has(portsOf(slice)));
   if (stray !== undefined) return `has a slice with other ports: ${nameOf(stray)}`;
-  const labels = Object.entries(objectAt(service, "metadata", "labels")).filter(
-    ([key]) => key !== managedByLabel,
-  );
-  const unlabelled = slices.find((slice) =>
-    labels.some(([key, value]) => textAt(slice, "metadata", "labels", key) !== value),
-  );
+  const labels = labelsText(service);
+  const unlabelled = slices.find((slice) => labelsText(slice) !== labels);
   return unlabelled === undefined ? undefined : `has other labels than ${nameOf(unlabelled)}`;
 }
 

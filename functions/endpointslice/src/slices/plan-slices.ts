@@ -16,7 +16,9 @@ export function planSlices(
   const { service, addressType } = options;
   const own = slices.filter((slice) => isOwnedBy(slice, service));
   const byPorts = Map.groupBy(own, ({ ports }) => portsKey(ports));
-  const foreign = slices.filter((slice) => !isOwnedBy(slice, service));
+  // While the Service is deleted, the garbage collector may release slices that are to stay.
+  const isDeleting = service.metadata.deletionTimestamp !== undefined;
+  const foreign = isDeleting ? [] : slices.filter((slice) => !isOwnedBy(slice, service));
   const isWanted = new Set(groups.map(({ ports }) => portsKey(ports)));
   const packed = groups.map((group) =>
     packEndpoints(group, byPorts.get(portsKey(group.ports)) ?? [], options),
