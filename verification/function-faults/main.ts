@@ -8,6 +8,7 @@ import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { reportFaults, type Scenario, sharedServer } from "@drover/testing";
 import { recreated, rolled } from "../../functions/deployment/src/deployment.faults.ts";
 import { counted, indexed, suspended } from "../../functions/job/src/job.faults.ts";
+import { published, repurposed } from "../../functions/endpointslice/src/endpoint-slice.faults.ts";
 import { followed } from "../../functions/load-balancer/src/load-balancer.faults.ts";
 import { composed, waves } from "../../packages/compose/src/compose.faults.ts";
 import { adopted, scaled } from "../../functions/replicaset/src/replica-set.faults.ts";
@@ -25,6 +26,8 @@ const scenarios = {
   counted,
   indexed,
   suspended,
+  published,
+  repurposed,
 };
 const named = process.argv.slice(2);
 const known = new Map<string, Scenario>(Object.entries(scenarios));

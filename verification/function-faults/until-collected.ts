@@ -13,8 +13,11 @@ import { Job } from "../../functions/job/src/job.ts";
 import { Website } from "../../packages/compose/src/website.fixture.ts";
 
 /** The kinds of the scenarios' owners, and of what they own. */
-const owners = [builtin.deployment, builtin.replicaSet, refOf(Job), refOf(Website), refOf(ChildSet)];
-const kinds = [...owners, builtin.pod, builtin.configMap, builtin.service, builtin.secret];
+const owners = [
+  ...[builtin.deployment, builtin.replicaSet, builtin.service],
+  ...[refOf(Job), refOf(Website), refOf(ChildSet)],
+];
+const kinds = [...owners, builtin.pod, builtin.configMap, builtin.endpointSlice, builtin.secret];
 
 /** The finalizers of the garbage collector: an object with another one waits for its controller. */
 const ofCollector = ["foregroundDeletion", "orphan"];

@@ -88,12 +88,11 @@ export const isOwnedBy = ({ metadata }: EndpointSlice, service: ServiceObject): 
 export const ownerReferenceTo = ({ metadata }: ServiceObject) =>
   controllerReference({ ref: builtin.service, metadata });
 
-/** The slice of a Service that has no endpoints. */
+/** True for the slice of a Service that has no endpoints. As in kube-controller-manager its owner does not matter. */
 export const isPlaceholder = (slice: EndpointSlice, service: ServiceObject): boolean =>
   slice.endpoints.length === 0 &&
   slice.ports.length === 0 &&
-  isDeepStrictEqual(slice.metadata.labels, labelsOf(service)) &&
-  isDeepStrictEqual(slice.metadata.ownerReferences, [ownerReferenceTo(service)]);
+  isDeepStrictEqual(slice.metadata.labels, labelsOf(service));
 
 /** True if the two are equal; a field without a value is equal to none. */
 export const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean =>

@@ -1,16 +1,19 @@
-import { messageOf, type ReconcileResult } from "@drover/controller";
+import { messageOf, type Milliseconds, type ReconcileResult } from "@drover/controller";
 import { builtin, WriteRefusedError } from "@drover/kube";
+import { requeueIn } from "@drover/workloads";
 import { controllerName, type EndpointSlice, endpointSliceSchema, labels } from "./endpoint-slice.ts";
 import type { EndpointSliceRunContext } from "./endpoint-slice-run.ts";
-import { trafficDistributionIn, withDistributionHints, withoutHints } from "./hints/traffic-distribution.ts";
+import { isTopologyAware, openHints } from "./hints/service-hints.ts";
 import { type EndpointPod, endpointPodSchema, isEndpoint } from "./pods/endpoint-pod.ts";
 import { groupByPorts } from "./pods/group-by-ports.ts";
 import { readZones } from "./pods/read-nodes.ts";
-import { type AddressType, addressTypesOf, type Service } from "./service.ts";
+import { addressTypesOf, type Service } from "./service.ts";
 import { planSlices } from "./slices/plan-slices.ts";
-import type { SlicePlan } from "./slices/slice-plan.ts";
 import { triggerTimeOf } from "./slices/trigger-time.ts";
 import { deleteSlices, namespaceAndName, writeSlices } from "./slices/write-slices.ts";
+
+/** Time between two runs of a Service with hints by the capacity of zones. */
+const hintsPeriod: Milliseconds = 60_000;
 
 /**
  * One run: reads the pods that a Service selects, their nodes and the Service's slices, and writes the slices that differ.
@@ -24,7 +27,9 @@ export async function reconcileService(
   const [pods, slices] = await Promise.all([findPods(runContext, selector), findSlices(runContext)]);
   const failures = await reconcileSlices(runContext, pods, slices);
   if (failures.length > 0) throw announced(runContext, failures);
-  return { hasSeenOwnWrites: true };
+  // Its hints depend on nodes, whose changes cause no run.
+  const next = isTopologyAware(runContext.service) ? requeueIn(hintsPeriod) : {};
+  return { ...next, hasSeenOwnWrites: true };
 }
 
 async function findPods(
@@ -59,6 +64,7 @@ async function reconcileSlices(
   const { service, maxEndpointsPerSlice } = runContext;
   const endpoints = pods.filter(isEndpoint);
   const zones = await readZones(runContext, new Set(endpoints.flatMap(({ spec }) => spec.nodeName ?? [])));
+  const addHints = await openHints(runContext, slices);
   const types = addressTypesOf(service);
   const options = { triggerTime: triggerTimeOf(service, pods, slices), seen: slices };
   const failures: unknown[] = [];
@@ -72,22 +78,11 @@ async function reconcileSlices(
     failures.push(...problems);
     const own = slices.filter((slice) => slice.addressType === addressType);
     const plan = planSlices(groups, own, { service, addressType, maxEndpointsPerSlice });
-    await attempt(writeSlices(runContext, withServiceHints(runContext, plan, addressType), options));
+    await attempt(writeSlices(runContext, addHints(plan, addressType), options));
   }
   const others = slices.filter(({ addressType }) => !types.some((type) => type === addressType));
   await attempt(deleteSlices(runContext, others));
   return failures;
-}
-
-function withServiceHints(
-  { service }: EndpointSliceRunContext,
-  plan: SlicePlan,
-  addressType: AddressType,
-): SlicePlan {
-  const distribution = trafficDistributionIn(service.spec.trafficDistribution);
-  return distribution === undefined
-    ? withoutHints(plan, addressType)
-    : withDistributionHints(plan, distribution, addressType);
 }
 
 /** The error of a run with these failures, after it was published as an Event. */
