@@ -1,7 +1,5 @@
 import { programOf } from "../report/process-figures.ts";
-import { deployments } from "../../verification/workloads/deployments/family.ts";
-import { controllersBeside } from "../../verification/workloads/families.ts";
-import { jobs } from "../../verification/workloads/jobs/family.ts";
+import { controllersBeside, families } from "../../verification/workloads/families.ts";
 import { startFunctions } from "../../verification/workloads/our-functions.ts";
 import type { AuditEntry } from "../bridge/cluster/audited.ts";
 import type { Stage } from "./stage.ts";
@@ -22,7 +20,7 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
   const manager = () => pidsOf(cluster.pids(), "kube-controller");
   if (contestant === "kube-controller-manager") {
     await cluster.runControllers(["*"]);
-    const accounts = ["deployment", "replicaset", "job", "ttl-after-finished"].map(
+    const accounts = ["deployment", "replicaset", "job", "ttl-after-finished", "endpointslice"].map(
       (name) => `system:serviceaccount:kube-system:${name}-controller`,
     );
     return {
@@ -31,8 +29,9 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
       stop: () => cluster.stopControllers(),
     };
   }
-  await cluster.runControllers(controllersBeside(deployments, jobs));
-  const ours = await startFunctions(cluster, ["replicaset", "deployment", "job"], {
+  await cluster.runControllers(controllersBeside(...families));
+  const functions = families.flatMap((family) => family.functions);
+  const ours = await startFunctions(cluster, functions, {
     inOneProcess: contestant === "Drover in one process",
   });
   return {

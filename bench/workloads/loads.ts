@@ -1,6 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { fateAnnotation } from "@drover/real-cluster";
 import { inParallel } from "../bridge/cluster/api.ts";
 import type { Stage } from "./stage.ts";
+import { z } from "zod";
 
 /** Deployments or Jobs are created or changed in a namespace of their own, until all are complete. */
 export interface Load {
@@ -31,6 +33,8 @@ export interface Size {
   readonly indexes: number;
   /** Jobs of one pod, all at once. */
   readonly manyJobs: number;
+  /** Pods of a Service, a tenth of which are replaced. */
+  readonly served: number;
 }
 export const full: Size = {
   small: 20,
@@ -40,6 +44,7 @@ export const full: Size = {
   smallJobs: 10,
   indexes: 500,
   manyJobs: 200,
+  served: 1_000,
 };
 export const little: Size = {
   small: 2,
@@ -49,9 +54,14 @@ export const little: Size = {
   smallJobs: 1,
   indexes: 10,
   manyJobs: 5,
+  served: 20,
 };
 
-export const loadsOf = (size: Size): readonly Load[] => [...deploymentLoads(size), ...jobLoads(size)];
+export const loadsOf = (size: Size): readonly Load[] => [
+  ...deploymentLoads(size),
+  ...jobLoads(size),
+  ...serviceLoads(size),
+];
 
 const deploymentLoads = ({ small, large, many, rolled }: Size): readonly Load[] => [
   {
@@ -107,6 +117,70 @@ const jobLoads = ({ smallJobs, indexes, manyJobs }: Size): readonly Load[] => [
     },
   },
 ];
+
+const serviceLoads = ({ served }: Size): readonly Load[] => [
+  {
+    title: `a Service of ${served} pods`,
+    given: (ground) => applied(ground, "web", served),
+    run: async (ground) => [await servedFromCreation(ground)],
+  },
+  {
+    title: `${served / 10} of ${served} pods of a Service are replaced`,
+    async given(ground) {
+      await applied(ground, "web", served);
+      await servedFromCreation(ground);
+    },
+    run: async (ground) => [await replaced(ground, served / 10)],
+  },
+];
+
+const podList = z.object({
+  items: z.array(z.object({ metadata: z.object({ name: z.string(), uid: z.string() }) })),
+});
+
+const podsOf = async ({ stage: { api }, namespace }: Ground) =>
+  podList
+    .parse(JSON.parse(await api.send("GET", `/api/v1/namespaces/${namespace}/pods`)))
+    .items.map(({ metadata }) => metadata);
+const uidsOf = async (ground: Ground): Promise<ReadonlySet<string>> =>
+  new Set((await podsOf(ground)).map(({ uid }) => uid));
+
+/** From the request to slices that have all its pods. */
+async function servedFromCreation(ground: Ground): Promise<number> {
+  const { stage, namespace } = ground;
+  const uids = await uidsOf(ground);
+  const content = {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "web" },
+    spec: { selector: { app: "web" }, ports: [{ port: 80 }] },
+  };
+  const begun = performance.now();
+  await Promise.all([
+    stage.endpoints.serves(namespace, "web", uids),
+    stage.api.send("POST", `/api/v1/namespaces/${namespace}/services`, { type: "application/json", content }),
+  ]);
+  return performance.now() - begun;
+}
+
+/** From the deletion of pods to slices that have those in their place. */
+async function replaced(ground: Ground, count: number): Promise<number> {
+  const { stage, namespace } = ground;
+  const pods = await podsOf(ground);
+  const gone = new Set(pods.slice(0, count).map(({ uid }) => uid));
+  const begun = performance.now();
+  await inParallel(count, 16, (i) =>
+    stage.api.send("DELETE", `/api/v1/namespaces/${namespace}/pods/${pods[i]?.name ?? ""}`),
+  );
+  for (;;) {
+    const uids = await uidsOf(ground);
+    if (uids.size === pods.length && uids.isDisjointFrom(gone)) {
+      await stage.endpoints.serves(namespace, "web", uids);
+      return performance.now() - begun;
+    }
+    await delay(50);
+  }
+}
 
 /** From the request to a Job that is complete. Its pods succeed as soon as they run. */
 async function completed(

@@ -2,11 +2,13 @@ import { type FakeNodeCluster, startClusterWithFakeNodes } from "@drover/real-cl
 import { type Audited, startAudited } from "../bridge/cluster/audited.ts";
 import { auditPolicy } from "./audit-log.ts";
 import { type CompletionWatch, watchDeployments, watchJobs } from "./completion-watch.ts";
+import { type EndpointWatch, watchEndpoints } from "./endpoint-watch.ts";
 
 /** A whole control plane with fake nodes, and the tools that measure the contestant that works on it. */
 export interface Stage extends Audited<FakeNodeCluster> {
   readonly deployments: CompletionWatch;
   readonly jobs: CompletionWatch;
+  readonly endpoints: EndpointWatch;
 }
 
 export async function setStage(log: (line: string) => void): Promise<Stage> {
@@ -15,13 +17,16 @@ export async function setStage(log: (line: string) => void): Promise<Stage> {
   );
   const deployments = watchDeployments(audited.api);
   const jobs = watchJobs(audited.api);
+  const endpoints = watchEndpoints(audited.api);
   return {
     ...audited,
     deployments,
     jobs,
+    endpoints,
     async stop() {
       deployments.stop();
       jobs.stop();
+      endpoints.stop();
       await audited.stop();
     },
   };

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { observe } from "../workloads/observe.ts";
 import { deployments } from "../workloads/deployments/family.ts";
 import { controllersBeside } from "../workloads/families.ts";
+import { endpointSlices } from "../workloads/endpointslices/family.ts";
 import { jobs } from "../workloads/jobs/family.ts";
 import { auditLog, ownersAreChecked } from "@drover/real-cluster";
 import { accountOf } from "./deployer-in-pods.ts";
@@ -14,9 +15,10 @@ import { installDeployer, partImages } from "./installed-deployer.ts";
 import { allowedBy, ruleSchema, usedBy } from "./needed-rules.ts";
 import { nodeImage, startPodClusterAs } from "./pod-cluster.ts";
 import { playJobs } from "./stories/job-story.ts";
+import { playService } from "./stories/service-story.ts";
 import { openStage, type Played, type Stage } from "./stories/story-stage.ts";
 
-const names = ["replicaset", "deployment", "job"];
+const names = ["replicaset", "deployment", "job", "endpointslice"];
 const home = "apps";
 const manifest = (name: string) => new URL(`../../functions/${name}/deploy/function.yaml`, import.meta.url);
 
@@ -48,6 +50,7 @@ const patience = { timeout: 600_000 };
 const theirs: Played[] = [];
 let theirStage: Stage;
 let theirJobs: unknown;
+let theirService: unknown;
 
 describe("with kube-controller-manager's controllers", patience, () => {
   beforeAll(async () => {
@@ -63,6 +66,11 @@ describe("with kube-controller-manager's controllers", patience, () => {
   it("Jobs run to their ends", async () => {
     theirJobs = await playJobs(cluster, "jobs-theirs");
   });
+
+  it("a Service answers while its pods are replaced", async () => {
+    theirService = await playService(cluster, "service-theirs");
+    expect(theirService).toMatchObject({ failures: [] });
+  });
 });
 
 describe("with ours in their place, which are pods that the deployer made", patience, () => {
@@ -70,7 +78,7 @@ describe("with ours in their place, which are pods that the deployer made", pati
   let before: string;
   beforeAll(async () => {
     before = await ofDrover();
-    await cluster.runControllers(controllersBeside(deployments, jobs));
+    await cluster.runControllers(controllersBeside(deployments, jobs, endpointSlices));
     for (const name of names) await cluster.kubectl(["apply", "-n", home, "-f", manifest(name).pathname]);
     const functions = names.map((name) => `reconcilefunction/${name}`);
     await cluster.wait("condition=Ready", `--namespace=${home}`, ...functions);
@@ -91,6 +99,10 @@ describe("with ours in their place, which are pods that the deployer made", pati
 
   it("Jobs run to the same ends", async () => {
     expect(await playJobs(cluster, "jobs-ours")).toEqual(theirJobs);
+  });
+
+  it("a Service answers while its pods are replaced, and has the same slices", async () => {
+    expect(await playService(cluster, "service-ours")).toEqual(theirService);
   });
 
   it("its Events are the same", async () => {
@@ -126,6 +138,11 @@ describe("with ours in their place, which are pods that the deployer made", pati
 const rare: Readonly<Record<string, readonly string[]>> = {
   replicaset: ["update replicasets/finalizers.apps", "get pods", "update pods", "patch events.events.k8s.io"],
   job: ["update jobs/finalizers.batch", "get pods", "update pods", "patch events.events.k8s.io"],
+  endpointslice: [
+    ...["update services/finalizers", "get endpointslices.discovery.k8s.io"],
+    ...["patch endpointslices.discovery.k8s.io", "delete endpointslices.discovery.k8s.io"],
+    ...["create events.events.k8s.io", "patch events.events.k8s.io"],
+  ],
   deployment: ["update deployments/finalizers.apps", "get replicasets.apps", "patch events.events.k8s.io"],
 };
 

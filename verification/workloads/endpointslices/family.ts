@@ -13,6 +13,7 @@ export const endpointSlices: Family = {
   kinds: ["Service", "EndpointSlice", "Pod"],
   // Pods are created by users.
   podOwner: "ReplicaSet",
+  functions: ["endpointslice"],
   controllers: ["*", "-endpointslice-controller"],
   controllerManagerArgs: [`--max-endpoints-per-slice=${maxEndpoints}`],
   nodes: [{ [zoneLabel]: "zone-a" }, { [zoneLabel]: "zone-b" }, {}],

@@ -26,6 +26,7 @@ export interface Baseline {
 export const clockStarts = ["2026-01-01T00:00:00Z", "2026-01-02T12:34:56Z"] as const;
 
 export async function recordBaseline(scenario: Scenario): Promise<Baseline> {
+  const { uncompared = {} } = scenario;
   const repetition = await executeScenario(scenario, { at: clockStarts[1] });
   const scenarioRun = await executeScenario(scenario, { at: clockStarts[0], kinds: repetition.kinds });
   const nameOf = ({ resource, namespace, name }: NamedObject): string =>
@@ -47,7 +48,8 @@ export async function recordBaseline(scenario: Scenario): Promise<Baseline> {
     scenarioRun,
     repetition,
     stableNameOf,
-    isNondeterministic: (step, role, path) => chances.has(`${step} ${role} ${path}`),
+    isNondeterministic: (step, role, path) =>
+      Object.hasOwn(uncompared, path) || chances.has(`${step} ${role} ${path}`),
   };
 }
 

@@ -33,6 +33,11 @@ export interface Scenario {
    * the loss of data that only a deleted object contained.
    */
   readonly except?: Readonly<Record<string, string>>;
+  /**
+   * Values that are not compared: the path in any object, and the reason. For fields in which two correct ends may differ,
+   * such as the time of the last write.
+   */
+  readonly uncompared?: Readonly<Record<string, string>>;
 }
 
 export type ScenarioStep = (
