@@ -17,6 +17,7 @@ import { bridgeSettings } from "../../apps/bridge/src/config.ts";
 import { managerSettings } from "../../apps/controller-manager/src/config.ts";
 import { deployerSettings } from "../../apps/deployer/src/config.ts";
 import { gatewaySettings } from "../../apps/gateway/src/config.ts";
+import { endpointSliceConfigSchema } from "../../functions/endpointslice/src/config.ts";
 import { elbConfigSchema } from "../../functions/load-balancer/src/config.ts";
 import { s3ConfigSchema } from "../../functions/s3-bucket/src/config.ts";
 import { markdownTable } from "../harness/markdown-table.ts";
@@ -107,6 +108,12 @@ const processes: Readonly<Record<string, Section>> = {
     text: "In addition to those of functions that pull.",
     file: "functions/load-balancer/src/config.ts",
     schema: elbConfigSchema,
+  },
+  endpointSliceConfigSchema: {
+    title: "The function for EndpointSlices",
+    text: "In addition to those of functions that pull.",
+    file: "functions/endpointslice/src/config.ts",
+    schema: endpointSliceConfigSchema,
   },
 };
 

@@ -41,7 +41,10 @@ async function findPods(
   return pods.map((pod) => endpointPodSchema.parse(pod));
 }
 
-/** The slices of the Service that this controller manages, without those that are being deleted. */
+/**
+ * The slices of the Service that this controller manages, without those that are being deleted. Their order depends on their
+ * endpoints, and not on their names: so what a run does next depends only on what the runs before have published.
+ */
 async function findSlices({
   client,
   context: { signal },
@@ -52,8 +55,11 @@ async function findSlices({
   const slices = await client.find(builtin.endpointSlice, { namespace, selector: { matchLabels }, signal });
   return slices
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map((slice) => endpointSliceSchema.parse(slice));
+    .map((slice) => endpointSliceSchema.parse(slice))
+    .sort((a, b) => (firstAddress(a) < firstAddress(b) ? -1 : 1));
 }
+
+const firstAddress = ({ endpoints: [first] }: EndpointSlice): string => first?.addresses[0] ?? "";
 
 /** Returns the failures. One of an address type does not prevent the writes of another. */
 async function reconcileSlices(
