@@ -104,7 +104,9 @@ export const namesDeclaration = z.strictObject({
   referencedBy: path(
     "A path in the objects of `for`, as above: an object affects those with its name there.",
   ),
-  selectedBy: path("The path of a label selector in the objects of `for`: a matching object affects them."),
+  selectedBy: path(
+    "The path of a label selector, or of a map of labels, in the objects of `for`: a matching object affects them.",
+  ),
   all: z.literal(true).optional().meta({ description: "It affects every object of `for`." }),
   code: z
     .literal(true)
