@@ -99,7 +99,7 @@ const mayImport = {
     ...["runtime", "sandbox", "testing", "testing/fault-proxy", "webhook"],
   ],
   "bridge-server": ["bridge", "controller", "runtime", "timers"],
-  "controller-manager": ["controller", "cronjob", "deployment", "job", "replicaset", "runtime"],
+  "controller-manager": ["controller", "cronjob", "deployment", "endpointslice", "job", "replicaset", "runtime"],
   deployer: ["controller", "kube", "queue", "runtime", "timers"],
   gateway: ["calls", "controller", "json", "kube", "queue", "runtime", "timers", "webhook"],
   demo: ["local-servers"],

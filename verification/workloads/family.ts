@@ -3,7 +3,6 @@ import type { JsonObject } from "../../packages/sandbox/src/json.ts";
 import type { Naming } from "./canonical/canonical.ts";
 import type { Allowed } from "./canonical/compare.ts";
 import type { Seen, World } from "./observe.ts";
-import type { FunctionName } from "./our-functions.ts";
 import type { Action, Sequence } from "./sequences/actions.ts";
 import type { Kind } from "./sequences/kinds.ts";
 
@@ -13,6 +12,9 @@ export interface Span {
   readonly before: readonly Seen[];
   readonly during: readonly Seen[];
 }
+
+/** Folders in `functions`. */
+export type FunctionName = "replicaset" | "deployment" | "job" | "endpointslice";
 
 export interface Family {
   readonly name: string;

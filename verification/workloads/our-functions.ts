@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { root } from "../harness/repository-files.ts";
 import { crash, startProcess } from "../harness/start-process.ts";
+import type { FunctionName } from "./family.ts";
 import type { SubjectOptions } from "./subjects.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
-/** Folders in `functions`. */
-export type FunctionName = "replicaset" | "deployment" | "job" | "endpointslice";
 /** The process that runs all functions, a folder in `apps`. */
 const oneProcess = "controller-manager";
 type Process = "bridge" | FunctionName | typeof oneProcess;

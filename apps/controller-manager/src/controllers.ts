@@ -1,6 +1,7 @@
 import type { DeployableFunction } from "@drover/controller";
 import { cronJobFunction } from "@drover/cronjob";
 import { deploymentFunction } from "@drover/deployment";
+import { endpointSliceFunction } from "@drover/endpointslice";
 import { jobFunction } from "@drover/job";
 import { replicaSetFunction } from "@drover/replicaset";
 
@@ -8,6 +9,7 @@ import { replicaSetFunction } from "@drover/replicaset";
 export const controllers: readonly DeployableFunction[] = [
   cronJobFunction,
   deploymentFunction,
+  endpointSliceFunction,
   jobFunction,
   replicaSetFunction,
 ];

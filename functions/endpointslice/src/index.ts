@@ -11,3 +11,4 @@
  * - `slices/write-slices`: the writes
  */
 export { endpointSliceController } from "./endpoint-slice-controller.ts";
+export { default as endpointSliceFunction } from "./function.ts";
