@@ -88,11 +88,17 @@ export const isOwnedBy = ({ metadata }: EndpointSlice, service: ServiceObject): 
 export const ownerReferenceTo = ({ metadata }: ServiceObject) =>
   controllerReference({ ref: builtin.service, metadata });
 
-/** True for the slice of a Service that has no endpoints. As in kube-controller-manager its owner does not matter. */
+/**
+ * True for the slice of a Service that has no endpoints. As in kube-controller-manager its owner does not matter, and a
+ * missing label is equal to an empty one.
+ */
 export const isPlaceholder = (slice: EndpointSlice, service: ServiceObject): boolean =>
   slice.endpoints.length === 0 &&
   slice.ports.length === 0 &&
-  isDeepStrictEqual(slice.metadata.labels, labelsOf(service));
+  isDeepStrictEqual(withoutEmpty(slice.metadata.labels), withoutEmpty(labelsOf(service)));
+
+const withoutEmpty = (all: Labels = {}): Labels =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
 
 /** True if the two are equal; a field without a value is equal to none. */
 export const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean =>

@@ -71,22 +71,26 @@ async function reconcileSlices(
   const endpoints = pods.filter(isEndpoint);
   const zones = await readZones(runContext, new Set(endpoints.flatMap(({ spec }) => spec.nodeName ?? [])));
   const addHints = await openHints(runContext, slices);
-  const types = addressTypesOf(service);
-  const options = { triggerTime: triggerTimeOf(service, pods, slices), seen: slices };
-  const failures: unknown[] = [];
+  const families = addressTypesOf(service).map((addressType) => ({
+    addressType,
+    ...groupByPorts(endpoints, service, { addressType, zones }),
+  }));
+  const wanted = families.flatMap(({ groups }) => groups.flatMap((group) => [...group.endpoints.values()]));
+  const options = { triggerTime: triggerTimeOf(service, { pods, wanted, slices }), seen: slices };
+  const failures: unknown[] = families.flatMap(({ problems }) => problems);
   const attempt = (work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => {
       if (error instanceof WriteRefusedError) throw error;
       failures.push(error);
     });
-  for (const addressType of types) {
-    const { groups, problems } = groupByPorts(endpoints, service, { addressType, zones });
-    failures.push(...problems);
+  for (const { addressType, groups } of families) {
     const own = slices.filter((slice) => slice.addressType === addressType);
     const plan = planSlices(groups, own, { service, addressType, maxEndpointsPerSlice });
     await attempt(writeSlices(runContext, addHints(plan, addressType), options));
   }
-  const others = slices.filter(({ addressType }) => !types.some((type) => type === addressType));
+  const others = slices.filter((slice) =>
+    families.every(({ addressType }) => addressType !== slice.addressType),
+  );
   await attempt(deleteSlices(runContext, others));
   return failures;
 }

@@ -57,9 +57,13 @@ function merged(slices: readonly JsonObject[]): JsonObject {
   };
 }
 
+/** Slices of Endpoints are written by two other controllers, one after the other. */
+const isCompared = (slice: Json): boolean =>
+  !listAt(slice, "metadata", "ownerReferences").some((owner) => textAt(owner, "kind") === "Endpoints");
+
 function slicesOf(world: World, how: Walk): JsonObject {
   const chance = spread(world);
-  const groups = Map.groupBy(world.objects("EndpointSlice"), groupOf);
+  const groups = Map.groupBy(world.objects("EndpointSlice").filter(isCompared), groupOf);
   return Object.fromEntries(
     [...groups].map(([group, slices]) => {
       const shown = slices.map((slice) => shownSlice(slice, how)).sort(byText);

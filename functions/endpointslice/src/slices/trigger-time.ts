@@ -1,8 +1,15 @@
 import { timestamp } from "@drover/controller";
 import { conditionOf, isReady } from "@drover/workloads";
-import { type EndpointSlice, isOwnedBy } from "../endpoint-slice.ts";
-import { type EndpointPod, isEndpoint } from "../pods/endpoint-pod.ts";
+import { type Endpoint, type EndpointSlice, isOwnedBy } from "../endpoint-slice.ts";
+import type { EndpointPod } from "../pods/endpoint-pod.ts";
 import type { ServiceObject } from "../service.ts";
+
+interface TriggerOptions {
+  readonly pods: readonly EndpointPod[];
+  /** The endpoints that the slices are to have. */
+  readonly wanted: readonly Endpoint[];
+  readonly slices: readonly EndpointSlice[];
+}
 
 /**
  * The time of the change that a run's writes publish, for metrics of its latency; undefined if no time is recorded for it.
@@ -13,8 +20,7 @@ import type { ServiceObject } from "../service.ts";
  */
 export function triggerTimeOf(
   service: ServiceObject,
-  pods: readonly EndpointPod[],
-  slices: readonly EndpointSlice[],
+  { pods, wanted, slices }: TriggerOptions,
 ): string | undefined {
   const own = slices.filter((slice) => isOwnedBy(slice, service));
   if (own.length === 0) return service.metadata.creationTimestamp;
@@ -23,8 +29,11 @@ export function triggerTimeOf(
       .flatMap(({ endpoints }) => endpoints)
       .map(({ targetRef, conditions }) => [targetRef?.uid, conditions.serving ?? false]),
   );
+  const isWanted = new Set(wanted.map(({ targetRef }) => targetRef?.uid));
   const hasChanged = (pod: EndpointPod): boolean =>
-    wasServing.has(pod.metadata.uid) ? wasServing.get(pod.metadata.uid) !== isReady(pod) : isEndpoint(pod);
+    wasServing.has(pod.metadata.uid)
+      ? wasServing.get(pod.metadata.uid) !== isReady(pod)
+      : isWanted.has(pod.metadata.uid);
   const times = pods
     .filter(hasChanged)
     .flatMap(({ status }) => conditionOf(status.conditions, "Ready")?.lastTransitionTime ?? []);
