@@ -87,6 +87,7 @@ const mayImport = {
   ],
   deployment: ["controller", "kube", "runtime", "workloads"],
   replicaset: ["controller", "kube", "runtime", "workloads"],
+  daemonset: ["controller", "json", "kube", "runtime", "workloads"],
   job: ["controller", "kube", "runtime", "workloads"],
   cronjob: ["controller", "job", "kube", "runtime", "workloads"],
   endpointslice: ["controller", "kube", "runtime", "workloads"],

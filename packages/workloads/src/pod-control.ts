@@ -62,6 +62,8 @@ export interface WantedPod {
   readonly template: PodTemplate;
   /** Comes after the owner's name in the pod's name, such as `-3-`. */
   readonly nameEnd?: string;
+  /** In place of its index and all pods that were seen: what makes its name differ from those of other pods. */
+  readonly distinctBy?: readonly unknown[];
 }
 
 /** Creates these pods, as `createPods`. */
@@ -78,7 +80,7 @@ export function createEachPod(
     return createPod(
       control,
       pod,
-      nameSuffix([uid, resourceVersion, uids, pod.nameEnd ?? index], suffixLength),
+      nameSuffix([uid, resourceVersion, ...(pod.distinctBy ?? [uids, pod.nameEnd ?? index])], suffixLength),
     );
   });
 }

@@ -1,0 +1,33 @@
+import { createEachPod, deletePods, isNamespaceTerminating, type Pod, podControlOf } from "@drover/workloads";
+import type { Changes, DaemonSetRunContext, PodsByNode } from "../daemon-set-run.ts";
+import { templateFor } from "./pod-template.ts";
+
+/** Maximum number of pods that a run creates, and that it deletes. */
+const burst = 250;
+
+export interface AppliedChanges {
+  readonly created: readonly Pod[];
+  readonly firstFailure?: PromiseRejectedResult | undefined;
+}
+
+/**
+ * Creates pods, in batches that double as long as they succeed, and deletes others.
+ *
+ * @param pods all pods of the DaemonSet: the name of a pod depends on those that its node had before.
+ */
+export async function applyChanges(
+  runContext: DaemonSetRunContext,
+  changes: Changes,
+  { pods, hash }: { readonly pods: PodsByNode; readonly hash: string },
+): Promise<AppliedChanges> {
+  const control = podControlOf(runContext);
+  const wanted = changes.create.slice(0, burst).map((planned) => ({
+    template: templateFor(runContext.daemonSet, hash, planned),
+    distinctBy: [planned.node, (pods.get(planned.node) ?? []).map(({ metadata }) => metadata.uid).sort()],
+  }));
+  const created = await createEachPod(control, wanted, []);
+  const deleted = await deletePods(control, changes.delete.slice(0, burst));
+  // In a namespace that is being deleted no pod can be created, and none is needed.
+  const refused = isNamespaceTerminating(created.firstFailure?.reason) ? undefined : created.firstFailure;
+  return { created: created.done, firstFailure: refused ?? deleted.firstFailure };
+}
