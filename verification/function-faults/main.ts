@@ -6,6 +6,7 @@
 import { connect } from "@drover/kube";
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { reportFaults, type Scenario, sharedServer } from "@drover/testing";
+import { failing, placed } from "../../functions/daemonset/src/daemon-set.faults.ts";
 import { recreated, rolled } from "../../functions/deployment/src/deployment.faults.ts";
 import { counted, indexed, suspended } from "../../functions/job/src/job.faults.ts";
 import { published, repurposed } from "../../functions/endpointslice/src/endpoint-slice.faults.ts";
@@ -28,6 +29,8 @@ const scenarios = {
   suspended,
   published,
   repurposed,
+  placed,
+  failing,
 };
 const named = process.argv.slice(2);
 const known = new Map<string, Scenario>(Object.entries(scenarios));

@@ -14,7 +14,7 @@ export interface Span {
 }
 
 /** Folders in `functions`. */
-export type FunctionName = "replicaset" | "deployment" | "job" | "endpointslice";
+export type FunctionName = "replicaset" | "deployment" | "job" | "endpointslice" | "daemonset";
 
 export interface Family {
   readonly name: string;
@@ -26,13 +26,16 @@ export interface Family {
   readonly functions: readonly FunctionName[];
   /** kube-controller-manager's `--controllers` beside the functions that replace this family's. */
   readonly controllers: readonly string[];
+  /** Controllers that neither side runs, such as `-a`: they do at any time what this family's do, too. */
+  readonly without?: readonly string[];
   /** The module of the subject that is compared if no other is asked for. */
   readonly subject: string;
-  /** An object, and what shows in its namespace once the controllers are at work: a condition of it, or another object. */
+  /** An object, and the state that it comes to once the controllers are at work; or an object of another kind, if it has one. */
   readonly warmUp: {
     readonly kind: Kind;
     readonly object: JsonObject;
-    readonly shows: { readonly condition: string } | { readonly kind: Kind };
+    readonly shownBy?: Kind;
+    readonly isDone: (object: JsonObject) => boolean;
   };
   /** The nodes' labels, one entry for each node. Default: one node. */
   readonly nodes?: readonly Readonly<Record<string, string>>[];

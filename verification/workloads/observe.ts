@@ -2,7 +2,7 @@
 import type { KubeClient, KubeObject, WatchFrame } from "@drover/kube";
 import { isJson, isObject, textAt } from "../../packages/sandbox/src/json.ts";
 import type { JsonObject } from "../../packages/sandbox/src/json.ts";
-import { kinds, uidOf } from "./sequences/kinds.ts";
+import { kinds, runLabel, uidOf } from "./sequences/kinds.ts";
 import type { Kind } from "./sequences/kinds.ts";
 
 /** One line of a watch. */
@@ -89,9 +89,9 @@ function emptyWorld(namespace: string, toldUpTo: World["toldUpTo"]): Kept {
   return kept;
 }
 
-/** A controller that retries in vain writes an event each time. */
+/** A controller that retries in vain writes an event each time, and a node reports that it is there. */
 const isProgress = ({ kind, type, object }: Seen): boolean =>
-  kind !== "Event" || type === "ADDED" || textAt(object, "reason") !== "FailedCreate";
+  type === "ADDED" || (kind === "Event" ? textAt(object, "reason") !== "FailedCreate" : kind !== "Node");
 
 function take(world: Kept, one: Seen): void {
   follow(world.live, one);
@@ -117,7 +117,8 @@ export async function observe(client: KubeClient, followed: readonly Kind[]): Pr
     if (frame.type === "BOOKMARK") return;
     const object = asJson(frame.object);
     if (kind === "Event" && frame.type !== "DELETED") events.observe(object);
-    const world = worlds.get(frame.object.metadata.namespace ?? "");
+    const { namespace, labels } = frame.object.metadata;
+    const world = worlds.get(namespace ?? labels?.[runLabel] ?? "");
     if (world) take(world, { kind, type: frame.type, object });
   };
   const follow = async (kind: Kind, from: string): Promise<void> => {

@@ -5,12 +5,12 @@ import { builtin, connect } from "@drover/kube";
 import type { KubeClient } from "@drover/kube";
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import type { FakeNodeCluster } from "@drover/real-cluster";
-import { isJson, textAt } from "../../packages/sandbox/src/json.ts";
+import { isJson, isObject } from "../../packages/sandbox/src/json.ts";
 import type { Sequence } from "./sequences/actions.ts";
 import { compareTraces, described } from "./canonical/compare.ts";
 import type { Allowed, Difference } from "./canonical/compare.ts";
 import type { Family } from "./family.ts";
-import { conditionOf, kinds } from "./sequences/kinds.ts";
+import { kinds } from "./sequences/kinds.ts";
 import { observe } from "./observe.ts";
 import { runSequences } from "./sequences/run-sequence.ts";
 import type { Stage } from "./sequences/run-sequence.ts";
@@ -73,21 +73,19 @@ interface Ground {
 
 /** Until the controllers do what they are there for: being healthy they may still be reading. */
 async function untilAtWork(client: KubeClient, { warmUp }: Family, subject: string): Promise<void> {
-  const { kind, object, shows } = warmUp;
+  const { kind, object, shownBy = kind, isDone: isWarm } = warmUp;
   const namespace = `warm-${Date.now()}`;
-  const key = objectKey({ namespace, name: "warm" });
   await client.create(builtin.namespace, { metadata: { name: namespace } });
   while ((await client.get(builtin.serviceAccount, objectKey({ namespace, name: "default" }))) === undefined)
     await delay(50);
   await client.create(kinds[kind], { ...object, metadata: { namespace, name: "warm" } });
   const isDone = async (): Promise<boolean> => {
-    if ("kind" in shows) return (await client.list(kinds[shows.kind], { namespace })).items.length > 0;
-    const found: unknown = await client.get(kinds[kind], key);
-    return isJson(found) && textAt(conditionOf(found, shows.condition), "status") === "True";
+    const { items } = await client.list(kinds[shownBy], { namespace });
+    return items.some((found: unknown) => isJson(found) && isObject(found) && isWarm(found));
   };
   const end = performance.now() + 60_000;
   while (!(await isDone()) && subject !== "none") {
-    if (performance.now() > end) throw new Error(`${subject} brings no ${kind} to ${JSON.stringify(shows)}.`);
+    if (performance.now() > end) throw new Error(`${subject} brings no ${kind} to its end.`);
     await delay(100);
   }
   await client.delete(builtin.namespace, objectKey({ name: namespace }));
@@ -98,7 +96,7 @@ async function runWith(
   subject: Subject,
   sequences: readonly Sequence[],
 ): Promise<readonly Trace[]> {
-  await cluster.runControllers(subject.controllers);
+  await cluster.runControllers([...subject.controllers, ...(options.family.without ?? [])]);
   const running = await subject.start(cluster);
   try {
     await untilAtWork(stage.client, options.family, subject.name);

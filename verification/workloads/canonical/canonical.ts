@@ -13,7 +13,7 @@ import {
   type JsonObject,
 } from "../../../packages/sandbox/src/json.ts";
 import type { Mask } from "./canonical-events.ts";
-import { controllerOf, hashLabel, nameOf, templateOf, uidOf } from "../sequences/kinds.ts";
+import { controllerOf, hashLabel, nameOf, revisionHashLabel, templateOf, uidOf } from "../sequences/kinds.ts";
 import type { Kind } from "../sequences/kinds.ts";
 import type { World } from "../observe.ts";
 
@@ -47,10 +47,13 @@ const suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}\\b";
 function nameHashes(world: World, { hashes }: Naming): void {
   const fresh = new Map<string, string>();
   for (const { kind, object } of world.seen) {
-    const hash = textAt(object, "metadata", "labels", hashLabel);
-    if (kind !== "ReplicaSet" || hash === undefined || hashes.has(hash) || fresh.has(hash)) continue;
+    if (kind !== "ReplicaSet" && kind !== "ControllerRevision") continue;
+    const isSet = kind === "ReplicaSet";
+    const hash = textAt(object, "metadata", "labels", isSet ? hashLabel : revisionHashLabel);
+    if (hash === undefined || hashes.has(hash) || fresh.has(hash)) continue;
     const owner = textAt(controllerOf(object), "name") ?? nameOf(object);
-    fresh.set(hash, `${owner} ${templateOf(object).replace(time, "<time>")}`);
+    const template = isSet ? templateOf(object) : JSON.stringify(field(object, "data") ?? null);
+    fresh.set(hash, `${owner} ${template.replace(time, "<time>")}`);
   }
   const ordered = [...fresh].sort(([, a], [, b]) => (a < b ? -1 : 1));
   for (const [hash] of ordered) hashes.set(hash, `<hash ${hashes.size + 1}>`);
@@ -59,7 +62,7 @@ function nameHashes(world: World, { hashes }: Naming): void {
 function maskOf(world: World, naming: Naming): Mask {
   const creators = new Set(
     world.seen
-      .filter(({ kind }) => kind === "ReplicaSet" || kind === "Job")
+      .filter(({ kind }) => kind === "ReplicaSet" || kind === "Job" || kind === "DaemonSet")
       .map(({ object }) => nameOf(object)),
   );
   // The longest first, for one may begin like another. A pod of an Indexed Job has its index in its name.
@@ -168,7 +171,7 @@ export interface ShownPod {
 /** The way in which the objects of a run are shown. */
 export function walkOf(world: World, naming: Naming): Walk {
   nameHashes(world, naming);
-  const there = (["Deployment", "ReplicaSet", "Job", "Service"] as const).flatMap((kind) =>
+  const there = (["Deployment", "ReplicaSet", "Job", "Service", "DaemonSet"] as const).flatMap((kind) =>
     world.objects(kind).map((object): [string, string] => [`${kind} ${nameOf(object)}`, uidOf(object)]),
   );
   return {

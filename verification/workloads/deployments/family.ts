@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Family } from "../family.ts";
 import { butBoth } from "../subjects.ts";
-import { conditionOf } from "../sequences/kinds.ts";
+import { conditionOf, isTrue } from "../sequences/kinds.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
 import { sequenceOf } from "./generate.ts";
 import { violations } from "./invariants.ts";
@@ -27,7 +27,7 @@ export const deployments: Family = {
         },
       },
     },
-    shows: { condition: "Available" },
+    isDone: (object) => isTrue(object, "Available"),
   },
   quietMs: 1_200,
   patienceMs: 60_000,

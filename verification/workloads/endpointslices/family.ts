@@ -21,7 +21,8 @@ export const endpointSlices: Family = {
   warmUp: {
     kind: "Service",
     object: { spec: { selector: { app: "warm" }, ports: [{ port: 80 }] } },
-    shows: { kind: "EndpointSlice" },
+    shownBy: "EndpointSlice",
+    isDone: () => true,
   },
   // kube-controller-manager waits a second after a change of a slice.
   quietMs: 1_500,

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fateAnnotation } from "@drover/real-cluster";
 import type { Family } from "../family.ts";
+import { isTrue } from "../sequences/kinds.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
 import { sequenceOf } from "./generate.ts";
 import { violations } from "./invariants.ts";
@@ -25,7 +26,7 @@ export const jobs: Family = {
         },
       },
     },
-    shows: { condition: "Complete" },
+    isDone: (object) => isTrue(object, "Complete"),
   },
   // A controller may wait a second for further changes.
   quietMs: 1_500,

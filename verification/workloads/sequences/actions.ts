@@ -1,7 +1,7 @@
 // What users do, as data, so that the very same can be done twice, and printed.
 import { objectAt, parseJson, type JsonObject } from "../../../packages/sandbox/src/json.ts";
 
-export type Workload = "Deployment" | "ReplicaSet" | "Job" | "Service";
+export type Workload = "Deployment" | "ReplicaSet" | "Job" | "Service" | "DaemonSet";
 
 /** What becomes of what an object owns. */
 export type Policy = "Background" | "Foreground" | "Orphan";
@@ -42,6 +42,10 @@ export type Action =
       readonly name: string;
       readonly policy: Policy;
     }
+  /** A node of the sequence: comes, changes, or goes with its pods. Then each DaemonSet is touched. */
+  | { readonly do: "node"; readonly name: string; readonly change: "add" | Change }
+  /** To the newest or oldest ControllerRevision. */
+  | { readonly do: "revision"; readonly which: "newest" | "oldest"; readonly change: Change }
   /** All objects of the family's kinds, at once. */
   | { readonly do: "clear" }
   /** At most so many pods in the namespace; undefined lifts it. */
@@ -62,9 +66,21 @@ export interface Sequence {
 /** Stands for the uid of the Job of that name, in an object to be created. */
 export const uidOfJob = (name: string): string => `<uid of ${name}>`;
 
-/** An object to be created, with the uids. */
-export const withUids = (object: JsonObject, find: (name: string) => string): JsonObject =>
-  objectAt(parseJson(JSON.stringify(object).replace(/<uid of ([a-z-]+)>/g, (_, name: string) => find(name))));
+/** Stands for the namespace of the sequence. */
+export const itsNamespace = "<namespace>";
+
+/** An object to be created, with the uids and the namespace. */
+export const filledIn = (
+  object: JsonObject,
+  { uidOf, namespace }: { readonly uidOf: (job: string) => string; readonly namespace: string },
+): JsonObject =>
+  objectAt(
+    parseJson(
+      JSON.stringify(object)
+        .replace(/<uid of ([a-z-]+)>/g, (_, name: string) => uidOf(name))
+        .replaceAll(itsNamespace, namespace),
+    ),
+  );
 
 /** An action for people. */
 export const shownAction = (action: Action): string => {

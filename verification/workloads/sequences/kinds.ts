@@ -3,6 +3,7 @@ import { builtin, type ResourceRef } from "@drover/kube";
 import { field, isObject, listAt, objectAt, textAt, textsAt } from "../../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 
+const apps = { group: "apps", version: "v1", namespaced: true } as const;
 const core = { group: "", version: "v1", namespaced: true } as const;
 
 export const kinds = {
@@ -11,19 +12,14 @@ export const kinds = {
   Job: { group: "batch", version: "v1", namespaced: true, plural: "jobs", kind: "Job" },
   Service: builtin.service,
   EndpointSlice: builtin.endpointSlice,
+  DaemonSet: { ...apps, plural: "daemonsets", kind: "DaemonSet" },
+  ControllerRevision: { ...apps, plural: "controllerrevisions", kind: "ControllerRevision" },
+  Node: builtin.node,
   Pod: builtin.pod,
   Event: { ...core, plural: "events", kind: "Event" },
 } as const satisfies Record<string, ResourceRef>;
 export type Kind = keyof typeof kinds;
-export const kindNames: readonly Kind[] = [
-  "Deployment",
-  "ReplicaSet",
-  "Job",
-  "Service",
-  "EndpointSlice",
-  "Pod",
-  "Event",
-];
+export const kindNames = Object.keys(kinds) as readonly Kind[];
 
 export const quotas: ResourceRef = { ...core, plural: "resourcequotas", kind: "ResourceQuota" };
 
@@ -33,6 +29,10 @@ export const holdingFinalizer = "example.com/hold";
 export const isHeld = (object: Json): boolean =>
   listAt(object, "metadata", "finalizers").some((one) => one === holdingFinalizer);
 export const hashLabel = "pod-template-hash";
+/** The same for the pods and revisions of DaemonSets. */
+export const revisionHashLabel = "controller-revision-hash";
+/** A node's label: the namespace of the sequence that it belongs to. */
+export const runLabel = "example.com/run";
 
 export const nameOf = (object: Json): string => textAt(object, "metadata", "name") ?? "";
 export const uidOf = (object: Json): string => textAt(object, "metadata", "uid") ?? "";
@@ -75,7 +75,9 @@ export const conditionOf = (object: Json, type: string): JsonObject | undefined 
   listAt(object, "status", "conditions")
     .filter(isObject)
     .find((condition) => condition["type"] === type);
-export const isReady = (pod: Json): boolean => textAt(conditionOf(pod, "Ready"), "status") === "True";
+export const isTrue = (object: Json, condition: string): boolean =>
+  textAt(conditionOf(object, condition), "status") === "True";
+export const isReady = (pod: Json): boolean => isTrue(pod, "Ready");
 /** Neither done nor on its way out: what a ReplicaSet counts. */
 export const isActive = (pod: Json): boolean =>
   !isLeaving(pod) && !["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");

@@ -7,7 +7,7 @@ import { isApiError } from "@drover/kube";
 import type { KubeClient, KubeObject } from "@drover/kube";
 import { field, isJson, isObject, listAt, objectAt, textAt } from "../../../packages/sandbox/src/json.ts";
 import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
-import { withUids } from "./actions.ts";
+import { filledIn } from "./actions.ts";
 import type { Action, Change } from "./actions.ts";
 import { shownPods } from "../canonical/canonical.ts";
 import type { Naming } from "../canonical/canonical.ts";
@@ -19,7 +19,9 @@ import {
   kindNames,
   kinds,
   nameOf,
+  numberAt,
   quotas,
+  runLabel,
   templateOf,
   uidOf,
 } from "./kinds.ts";
@@ -36,7 +38,8 @@ export interface Actor {
   readonly kinds: readonly Kind[];
 }
 
-const keyIn = ({ world }: Actor, name: string) => objectKey({ namespace: world.namespace, name });
+const keyIn = ({ world }: Actor, name: string, kind?: Kind) =>
+  objectKey(kind === "Node" ? { name } : { namespace: world.namespace, name });
 const quotaName = "limit";
 
 /** Waits until the watch has the write: settling begins then. */
@@ -57,7 +60,11 @@ const uidOfJobIn = ({ world }: Actor, name: string): string =>
     .filter((one) => nameOf(one) === name)
     .map(uidOf)[0] ?? "of-nothing";
 
-async function create(actor: Actor, object: JsonObject): Promise<void> {
+const filled = (actor: Actor, body: JsonObject): JsonObject =>
+  filledIn(body, { uidOf: (name) => uidOfJobIn(actor, name), namespace: actor.world.namespace });
+
+async function create(actor: Actor, wanted: JsonObject): Promise<void> {
+  const object = filled(actor, wanted);
   const kind = kindNames.find((one) => one === object["kind"]);
   if (kind === undefined) throw new Error(`No such kind: ${JSON.stringify(object["kind"])}`);
   const metadata = {
@@ -68,8 +75,10 @@ async function create(actor: Actor, object: JsonObject): Promise<void> {
   await untilSeen(actor, await actor.client.create(kinds[kind], { ...object, metadata }));
 }
 
-async function patch(actor: Actor, kind: Kind, name: string, body: JsonObject): Promise<void> {
-  await untilSeen(actor, await actor.client.patch(kinds[kind], keyIn(actor, name), { type: "merge", body }));
+async function patch(actor: Actor, kind: Kind, name: string, wanted: JsonObject): Promise<void> {
+  const body = filled(actor, wanted);
+  const key = keyIn(actor, name, kind);
+  await untilSeen(actor, await actor.client.patch(kinds[kind], key, { type: "merge", body }));
 }
 
 async function writeStatus(actor: Actor, kind: Kind, name: string, status: JsonObject): Promise<void> {
@@ -118,7 +127,7 @@ async function apply(actor: Actor, kind: Kind, name: string, change: Change): Pr
       ? writeStatus(actor, kind, name, change.status)
       : patch(actor, kind, name, change.patch);
   if (found !== undefined) world.deletedByHand.add(uidOf(found));
-  await client.delete(kinds[kind], keyIn(actor, name));
+  await client.delete(kinds[kind], keyIn(actor, name, kind));
 }
 
 async function kubectl({ kubectl: command, world }: Actor, args: readonly string[]): Promise<string> {
@@ -146,7 +155,8 @@ async function changePods(
   { of, count, change, active }: Extract<Action, { do: "pods" }>,
 ): Promise<string> {
   const { world, naming } = actor;
-  const owners = [...setsOf(actor, of), ...world.objects("Job").filter((one) => nameOf(one) === of)];
+  const others = [...world.objects("Job"), ...world.objects("DaemonSet")];
+  const owners = [...setsOf(actor, of), ...others.filter((one) => nameOf(one) === of)];
   const theirs = new Set(
     world
       .objects("Pod")
@@ -158,6 +168,45 @@ async function changePods(
     .slice(0, count);
   await Promise.all(chosen.map(({ name }) => apply(actor, "Pod", name, change)));
   return `done to ${chosen.length}`;
+}
+
+/** The ControllerRevisions, by their numbers. */
+const revisionsOf = ({ world }: Actor): readonly JsonObject[] =>
+  [...world.objects("ControllerRevision")].sort(
+    (a, b) => (numberAt(a, "revision") ?? 0) - (numberAt(b, "revision") ?? 0),
+  );
+
+/** Longer than the controllers' watches of nodes are behind. */
+const noticeMs = 700;
+
+/**
+ * kube-controller-manager counts the pods of nodes again only when a DaemonSet or its pods change, or the node needs a pod
+ * or must lose one. So each DaemonSet is touched once the change is known.
+ */
+async function changeNode(
+  actor: Actor,
+  { name: short, change }: Extract<Action, { do: "node" }>,
+): Promise<void> {
+  const { world, client, naming } = actor;
+  const name = `${world.namespace}-${short}`;
+  if (change === "add") {
+    const metadata = { name, labels: { [runLabel]: world.namespace } };
+    await untilSeen(actor, await client.create(kinds.Node, { metadata }));
+  } else await apply(actor, "Node", name, change);
+  if (change === "delete")
+    for (const pod of world.objects("Pod").filter((one) => textAt(one, "spec", "nodeName") === name)) {
+      world.deletedByHand.add(uidOf(pod));
+      await client.delete(kinds.Pod, keyIn(actor, nameOf(pod)), { gracePeriodSeconds: 0 });
+    }
+  await delay(noticeMs);
+  const touched = { metadata: { annotations: { touched: String(naming.begun.length) } } };
+  for (const one of world.objects("DaemonSet")) await patch(actor, "DaemonSet", nameOf(one), touched);
+}
+
+/** Its nodes, once their pods are on their way. */
+export async function removeNodes({ client, world }: Actor): Promise<void> {
+  for (const node of world.objects("Node"))
+    await client.delete(kinds.Node, objectKey({ name: nameOf(node) }));
 }
 
 async function setQuota(actor: Actor, pods: number | undefined): Promise<void> {
@@ -201,17 +250,14 @@ async function rollOver(actor: Actor, name: string, first: JsonObject, then: Jso
 
 /** Without a policy, each kind's own. */
 async function clear(actor: Actor): Promise<void> {
-  for (const kind of actor.kinds)
+  for (const kind of actor.kinds.filter((one) => one !== "Node"))
     await Promise.all(actor.world.objects(kind).map((one) => apply(actor, kind, nameOf(one), "delete")));
 }
 
 async function carryOut(actor: Actor, action: Action): Promise<string> {
   switch (action.do) {
     case "create":
-      await create(
-        actor,
-        withUids(action.object, (name) => uidOfJobIn(actor, name)),
-      );
+      await create(actor, action.object);
       return "done";
     case "createAll":
       await createAll(actor, action.objects);
@@ -242,6 +288,16 @@ async function carryOut(actor: Actor, action: Action): Promise<string> {
       const options = { propagationPolicy: action.policy };
       const was = await actor.client.delete(kinds[action.kind], keyIn(actor, action.name), options);
       return was ? "done" : "there is none";
+    }
+    case "node":
+      await changeNode(actor, action);
+      return "done";
+    case "revision": {
+      const [first, ...others] = revisionsOf(actor);
+      const revision = action.which === "oldest" ? first : (others.at(-1) ?? first);
+      if (revision === undefined) return "there is none";
+      await apply(actor, "ControllerRevision", nameOf(revision), action.change);
+      return "done";
     }
     case "clear":
       await clear(actor);

@@ -7,7 +7,7 @@ import type { Sequence } from "./actions.ts";
 import { maskFor, newNaming } from "../canonical/canonical.ts";
 import type { Family } from "../family.ts";
 import type { Observer } from "../observe.ts";
-import { letGo, perform } from "./perform.ts";
+import { letGo, perform, removeNodes } from "./perform.ts";
 import { settle } from "./settle.ts";
 import type { Moment, Trace } from "./trace.ts";
 
@@ -58,8 +58,9 @@ export async function runSequence(stage: Stage, sequence: Sequence): Promise<Tra
     if (waitsFor !== undefined) break;
   }
   await letGo(actor);
-  observer.forget(namespace);
   await client.delete(builtin.namespace, objectKey({ name: namespace }));
+  await removeNodes(actor);
+  observer.forget(namespace);
   return { moments, violations: broken };
 }
 

@@ -1,0 +1,63 @@
+// What is often asked of a DaemonSet, its pods and nodes.
+import { field, isObject, listAt, objectAt, textAt, textsAt } from "../../../packages/sandbox/src/json.ts";
+import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
+import { isLeaving, numberAt, revisionHashLabel } from "../sequences/kinds.ts";
+
+export const hashOf = (object: Json): string => textAt(object, "metadata", "labels", revisionHashLabel) ?? "";
+
+/** The node of a pod, or the one that it is pinned to. */
+export function nodeOf(pod: Json): string {
+  const required = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
+  const [pin] = listAt(pod, ...required, "nodeSelectorTerms")
+    .flatMap((term) => listAt(term, "matchFields"))
+    .flatMap((one) => textsAt(one, "values"));
+  return textAt(pod, "spec", "nodeName") ?? pin ?? "";
+}
+
+export const hasEnded = (pod: Json): boolean =>
+  ["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");
+/** It takes a place on its node. */
+export const isStaying = (pod: Json): boolean => !isLeaving(pod) && !hasEnded(pod);
+
+export const strategyOf = (set: Json): string => textAt(set, "spec", "updateStrategy", "type") ?? "";
+export const surges = (set: Json): boolean => {
+  const surge = field(set, "spec", "updateStrategy", "rollingUpdate", "maxSurge") ?? 0;
+  return strategyOf(set) === "RollingUpdate" && surge !== 0 && surge !== "0%";
+};
+export const ripeningSeconds = (set: Json): number => numberAt(set, "spec", "minReadySeconds") ?? 0;
+
+const taintsOf = (node: Json): readonly JsonObject[] => listAt(node, "spec", "taints").filter(isObject);
+export const isNotReady = (node: Json): boolean =>
+  taintsOf(node).some((taint) => textAt(taint, "key") === "node.kubernetes.io/not-ready");
+
+function tolerates(toleration: Json, taint: Json): boolean {
+  const part = (name: string): string => textAt(toleration, name) ?? "";
+  return (
+    part("key") === textAt(taint, "key") &&
+    ["", textAt(taint, "effect")].includes(part("effect")) &&
+    (part("operator") === "Exists" || part("value") === textAt(taint, "value"))
+  );
+}
+
+/** Whether a node should have a pod of it, or may keep one. The sequences have no other rules than these. */
+export function placement(set: Json, node: Json): "run" | "keep" | "none" {
+  const pod = objectAt(set, "spec", "template", "spec");
+  const label = (key: string): string | undefined => textAt(node, "metadata", "labels", key);
+  const required = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
+  const requirements = listAt(pod, ...required, "nodeSelectorTerms").flatMap((term) =>
+    listAt(term, "matchExpressions"),
+  );
+  const matches =
+    Object.entries(objectAt(pod, "nodeSelector")).every(([key, value]) => label(key) === value) &&
+    requirements.every((one) => {
+      const isIn = textsAt(one, "values").includes(label(textAt(one, "key") ?? "") ?? "");
+      return textAt(one, "operator") === "In" ? isIn : !isIn;
+    });
+  if (!matches) return "none";
+  const untolerated = taintsOf(node)
+    .filter((taint) => textAt(taint, "key") !== "node.kubernetes.io/unschedulable")
+    .filter((taint) => !listAt(pod, "tolerations").some((one) => tolerates(one, taint)))
+    .map((taint) => textAt(taint, "effect"));
+  if (untolerated.includes("NoExecute")) return "none";
+  return untolerated.includes("NoSchedule") ? "keep" : "run";
+}
