@@ -7,6 +7,7 @@ import { connect } from "@drover/kube";
 import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { reportFaults, type Scenario, sharedServer } from "@drover/testing";
 import { failing, placed } from "../../functions/daemonset/src/daemon-set.faults.ts";
+import { forbidden, forgotten, replaced, ticked } from "../../functions/cronjob/src/cron-job.faults.ts";
 import { recreated, rolled } from "../../functions/deployment/src/deployment.faults.ts";
 import { counted, indexed, suspended } from "../../functions/job/src/job.faults.ts";
 import { published, repurposed } from "../../functions/endpointslice/src/endpoint-slice.faults.ts";
@@ -31,6 +32,10 @@ const scenarios = {
   repurposed,
   placed,
   failing,
+  ticked,
+  forgotten,
+  replaced,
+  forbidden,
 };
 const named = process.argv.slice(2);
 const known = new Map<string, Scenario>(Object.entries(scenarios));

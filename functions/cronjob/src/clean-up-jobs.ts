@@ -3,16 +3,22 @@ import { keyOf, refOf, WriteRefusedError } from "@drover/kube";
 import { serverMessageOf } from "@drover/workloads";
 import { type CronJobRunContext, noteInactive, publish } from "./cron-job-run.ts";
 
-/** Deletes the oldest finished Jobs, beyond the limits of the history. */
-export async function cleanUpJobs(runContext: CronJobRunContext, jobs: readonly JobObject[]): Promise<void> {
+/** Deletes the oldest finished Jobs, beyond the limits of the history. Returns false if one is left. */
+export async function cleanUpJobs(
+  runContext: CronJobRunContext,
+  jobs: readonly JobObject[],
+): Promise<boolean> {
+  let isClean = true;
   const { successfulJobsHistoryLimit: successful, failedJobsHistoryLimit: failed } = runContext.cronJob.spec;
   for (const [end, limit = Infinity] of [
     ["Complete", successful],
     ["Failed", failed],
   ] as const) {
     const ended = jobs.filter((job) => finishedCondition(job.status)?.type === end).sort(byStart);
-    for (const job of ended.slice(0, Math.max(0, ended.length - limit))) await deleteJob(runContext, job);
+    for (const job of ended.slice(0, Math.max(0, ended.length - limit)))
+      isClean = (await deleteJob(runContext, job)) && isClean;
   }
+  return isClean;
 }
 
 const startOf = ({ status: { startTime } }: JobObject): number =>

@@ -1,4 +1,5 @@
 import { type Announcement, timestamp } from "@drover/controller";
+import type { KubeObject } from "@drover/kube";
 import type { WorkloadRunContext } from "@drover/workloads";
 import type { CronJob, CronJobObject, CronJobStatus } from "./cron-job.ts";
 import type { Seconds } from "./schedule/local-time.ts";
@@ -26,4 +27,13 @@ export const timeOf = (seconds: Seconds): string => timestamp(new Date(seconds *
 export function noteInactive({ progress }: CronJobRunContext, uid: string): void {
   const active = progress.status.active.filter((one) => one.uid !== uid);
   progress.status = { ...progress.status, active };
+}
+
+/** Adds the Job of a time to the active ones. */
+export function noteActive({ progress }: CronJobRunContext, { metadata }: KubeObject, due: Seconds): void {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  const job = { kind: "Job", namespace, name, uid, apiVersion: "batch/v1", resourceVersion };
+  const { active, lastScheduleTime } = progress.status;
+  const last = lastScheduleTime === undefined ? due : Math.max(due, secondsOf(lastScheduleTime));
+  progress.status = { ...progress.status, active: [...active, job], lastScheduleTime: timeOf(last) };
 }

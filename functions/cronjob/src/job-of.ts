@@ -1,10 +1,20 @@
-import { controllerReference, refOf } from "@drover/kube";
+import { controllerReference, type KubeObject, refOf } from "@drover/kube";
 import { CronJob, type CronJobObject } from "./cron-job.ts";
+import { secondsOf } from "./cron-job-run.ts";
 import { clocksOf, type Seconds } from "./schedule/local-time.ts";
 
 /** The name of the Job of a time: the same in every run, so that none is created twice. */
 export const jobName = ({ metadata }: CronJobObject, due: Seconds): string =>
   `${metadata.name}-${Math.floor(due / 60)}`;
+
+/** The time of each Job that a CronJob has started. */
+const timeAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp";
+
+/** The time that a Job was started for; undefined for a Job that has another name than that of its time. */
+export function dueTimeOf(cronJob: CronJobObject, { metadata }: KubeObject): Seconds | undefined {
+  const due = secondsOf(metadata.annotations?.[timeAnnotation] ?? "");
+  return metadata.name === jobName(cronJob, due) ? due : undefined;
+}
 
 /** The Job of a time, from the template. */
 export function jobOf(cronJob: CronJobObject, due: Seconds) {
@@ -17,7 +27,7 @@ export function jobOf(cronJob: CronJobObject, due: Seconds) {
       labels: jobTemplate.metadata.labels,
       annotations: {
         ...jobTemplate.metadata.annotations,
-        "batch.kubernetes.io/cronjob-scheduled-timestamp": localTime(due, clocksOf(timeZone).offsetAt(due)),
+        [timeAnnotation]: localTime(due, clocksOf(timeZone).offsetAt(due)),
       },
       ownerReferences: [controllerReference({ ref: refOf(CronJob), metadata })],
     },

@@ -8,6 +8,9 @@ import type { CronJobRunContext } from "./cron-job-run.ts";
 import { followJobs } from "./follow-jobs.ts";
 import { startDue } from "./start-due.ts";
 
+/** Until the next run after one that could not delete an old Job: the next time is not missed meanwhile. */
+const untilNextCleanUp: Milliseconds = 10_000;
+
 /** One run: deletes old Jobs, notes which have ended, starts the one that is due, and writes the status. */
 export async function reconcileCronJob(
   runContext: WorkloadRunContext<typeof CronJob>,
@@ -17,15 +20,16 @@ export async function reconcileCronJob(
   const cronJobContext: CronJobRunContext = { ...runContext, cronJob, progress };
   const jobs = await jobsOf(cronJobContext);
   const isDeleting = cronJob.metadata.deletionTimestamp !== undefined;
-  let wait: Milliseconds | undefined;
+  let wait: Milliseconds = Infinity;
   try {
-    await cleanUpJobs(cronJobContext, jobs);
+    const isClean = await cleanUpJobs(cronJobContext, jobs);
     await followJobs(cronJobContext, jobs);
-    wait = isDeleting ? undefined : await startDue(cronJobContext);
+    const next = isDeleting ? undefined : await startDue(cronJobContext);
+    wait = Math.min(next ?? Infinity, isClean ? Infinity : untilNextCleanUp);
   } finally {
     await writeStatus(cronJobContext);
   }
-  if (wait === undefined) return {};
+  if (wait === Infinity) return {};
   return isSameStatus(cronJob.status, progress.status) ? requeueIn(wait) : requeueIn(wait, 1);
 }
 

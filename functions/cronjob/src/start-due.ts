@@ -1,9 +1,9 @@
 import { type Milliseconds, objectKey } from "@drover/controller";
 import { Job, jobSchema } from "@drover/job";
-import { isApiError, isControlledBy, type KubeObject, refOf, WriteRefusedError } from "@drover/kube";
+import { isApiError, isControlledBy, refOf, WriteRefusedError } from "@drover/kube";
 import { isNamespaceTerminating, serverMessageOf } from "@drover/workloads";
 import { deleteJob } from "./clean-up-jobs.ts";
-import { type CronJobRunContext, publish, secondsOf, timeOf } from "./cron-job-run.ts";
+import { type CronJobRunContext, noteActive, publish, secondsOf } from "./cron-job-run.ts";
 import { missedTimes } from "./due-time.ts";
 import { jobName, jobOf } from "./job-of.ts";
 import { scheduleOf } from "./schedule-of.ts";
@@ -99,14 +99,4 @@ async function deleteActive(runContext: CronJobRunContext): Promise<void> {
     if (job === undefined || !(await deleteJob(runContext, jobSchema.parse(job))))
       throw new Error(`could not replace job ${key}`);
   }
-}
-
-function noteActive({ progress }: CronJobRunContext, { metadata }: KubeObject, due: Seconds): void {
-  const { namespace, name, uid, resourceVersion } = metadata;
-  const job = { kind: "Job", namespace, name, uid, apiVersion: "batch/v1", resourceVersion };
-  progress.status = {
-    ...progress.status,
-    active: [...progress.status.active, job],
-    lastScheduleTime: timeOf(due),
-  };
 }
