@@ -1,10 +1,11 @@
+import { cronJobs } from "./cronjobs/family.ts";
 import { deployments } from "./deployments/family.ts";
 import { daemonSets } from "./daemonsets/family.ts";
 import { endpointSlices } from "./endpointslices/family.ts";
 import type { Family } from "./family.ts";
 import { jobs } from "./jobs/family.ts";
 
-export const families: readonly Family[] = [deployments, jobs, daemonSets, endpointSlices];
+export const families: readonly Family[] = [deployments, jobs, cronJobs, daemonSets, endpointSlices];
 
 /** kube-controller-manager's `--controllers` beside the functions of these families. */
 export const controllersBeside = (...some: readonly Pick<Family, "controllers">[]): readonly string[] => [

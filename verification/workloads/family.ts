@@ -14,7 +14,7 @@ export interface Span {
 }
 
 /** Folders in `functions`. */
-export type FunctionName = "replicaset" | "deployment" | "job" | "endpointslice" | "daemonset";
+export type FunctionName = "replicaset" | "deployment" | "job" | "cronjob" | "endpointslice" | "daemonset";
 
 export interface Family {
   readonly name: string;
@@ -45,7 +45,11 @@ export interface Family {
   readonly quietMs: number;
   /** A world that has not settled by then is compared as it is. A quota that was lifted is noticed after a back-off. */
   readonly patienceMs: number;
+  /** Options of a run that asks for no others. */
+  readonly defaults: { readonly atOnce: number; readonly shrink: number; readonly repeat: number };
   readonly sequenceOf: (seed: number) => Sequence;
+  /** When each action is done, ms since 1970, if it begins now. Without it, each is done as soon as the one before has settled. */
+  readonly timesOf?: (actions: readonly Action[], now: number) => readonly number[];
   /**
    * What must still come, for people; undefined when nothing must.
    *

@@ -6,6 +6,7 @@
  * npm run workloads -- --sequences 300 --seed 7     # Deployments and ReplicaSets
  * npm run workloads -- --family jobs
  * npm run workloads -- --in-one-process             # all of ours in one process
+ * npm run workloads -- --family cronjobs --sequences 40   # in real minutes
  * npm run workloads -- --only 1156                  # one sequence again
  * npm run workloads -- --self                       # kube-controller-manager against itself
  * ```
@@ -27,14 +28,15 @@ const { values } = parseArgs({
     none: { type: "boolean", default: false },
     "in-one-process": { type: "boolean", default: false },
     subject: { type: "string" },
-    "at-once": { type: "string", default: "24" },
-    shrink: { type: "string", default: "3" },
-    repeat: { type: "string", default: "4" },
+    "at-once": { type: "string" },
+    shrink: { type: "string" },
+    repeat: { type: "string" },
   },
 });
 
 const { only, self, subject } = values;
 const family = familyNamed(values.family);
+const { defaults } = family;
 const options = { inOneProcess: values["in-one-process"] };
 const chosen = self ? reference : values.none ? none(family) : await subjectOf(family, subject, options);
 const result = await runSuite({
@@ -42,9 +44,9 @@ const result = await runSuite({
   subject: chosen,
   sequences: only === undefined ? wholeNumber("sequences", values.sequences) : 1,
   seed: wholeNumber("seed", only ?? values.seed),
-  atOnce: wholeNumber("at-once", values["at-once"]),
-  shrink: wholeNumber("shrink", values.shrink),
-  repeat: wholeNumber("repeat", values.repeat),
+  atOnce: wholeNumber("at-once", values["at-once"] ?? String(defaults.atOnce)),
+  shrink: wholeNumber("shrink", values.shrink ?? String(defaults.shrink)),
+  repeat: wholeNumber("repeat", values.repeat ?? String(defaults.repeat)),
   log: (line) => console.error(line),
 });
 console.log(report(result));

@@ -6,6 +6,9 @@ import type { World } from "../observe.ts";
 /** Other components that write Events about Pods and Services. */
 const others = new Set(["Scheduled", "FailedScheduling", "TaintManagerEviction", "ClusterIPNotAllocated"]);
 
+/** Written at each look: how many there are depends on timing. */
+const repeated = new Set(["FailedCreate", "InvalidSchedule", "JobAlreadyActive", "UnexpectedJob"]);
+
 /**
  * The real controllers' recorder lets 25 events of one object through and then one in five minutes: with that many events
  * of an object, nothing is compared.
@@ -81,7 +84,7 @@ export function tellEvents(world: World, mask: Mask, unsaid: ReadonlySet<string>
   for (const one of all.values()) totals.set(one.about, (totals.get(one.about) ?? 0) + one.events);
   const entries = [...all].map(([key, { about: name, counts, combines }]): [string, JsonObject] => {
     if (combines || (totals.get(name) ?? 0) > most) return [key, { [uncounted]: true }];
-    const some = key.endsWith(" FailedCreate");
+    const some = repeated.has(key.slice(key.lastIndexOf(" ") + 1));
     return [key, Object.fromEntries([...counts].map(([what, times]) => [what, some ? "some" : times]))];
   });
   return Object.fromEntries(entries.filter(([, counted]) => Object.keys(counted).length > 0));

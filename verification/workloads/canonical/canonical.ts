@@ -26,6 +26,8 @@ export interface Naming {
   readonly overtaken: Set<string>;
   /** When each action began, in milliseconds since 1970. */
   readonly begun: number[];
+  /** Schedules that were written, and the texts with places for times that they were made of. */
+  readonly written: Map<string, string>;
 }
 
 export const newNaming = (namespace: string): Naming => ({
@@ -33,6 +35,7 @@ export const newNaming = (namespace: string): Naming => ({
   hashes: new Map(),
   overtaken: new Set(),
   begun: [],
+  written: new Map(),
 });
 
 const uid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
@@ -41,6 +44,10 @@ const address = /\b10\.244(?:\.\d{1,3}){2}\b/g;
 const tokenVolume = /\bkube-api-access-[a-z0-9]{5}\b/g;
 /** How far a quota was used when a pod was refused: several are created at once. */
 const used = /used: pods=\d+/g;
+/** The number of a minute, at the end of the name of a CronJob's Job. */
+const minutes = /-(\d{8})\b/g;
+/** The longest begin of a name to which the API server adds a suffix. */
+const longestBegin = 58;
 const suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}\\b";
 
 /** Gives the hashes that came up names: those of one action in the order of the templates they stand for. */
@@ -68,7 +75,11 @@ function maskOf(world: World, naming: Naming): Mask {
   // The longest first, for one may begin like another. A pod of an Indexed Job has its index in its name.
   const pods = [...creators]
     .sort((a, b) => b.length - a.length)
-    .map((name) => new RegExp(`\\b(${name}(?:-\\d{1,3})?)-${suffix}`, "g"));
+    .map((name) =>
+      name.length < longestBegin
+        ? new RegExp(`\\b(${name}(?:-\\d{1,3})?)-${suffix}`, "g")
+        : new RegExp(`\\b(${name.slice(0, longestBegin).replace(/\d*$/, "")})\\d*${suffix}`, "g"),
+    );
   return (text) => {
     let masked = text.replaceAll(naming.namespace, "<namespace>");
     for (const pod of pods) masked = masked.replace(pod, "$1-<pod>");
@@ -78,6 +89,7 @@ function maskOf(world: World, naming: Naming): Mask {
       .replace(time, "<time>")
       .replace(address, "<address>")
       .replace(tokenVolume, "kube-api-access-<token>")
+      .replace(minutes, (_, minute: string) => `-<${minuteOf(Number(minute) * 60_000, naming)}>`)
       .replace(used, "used: pods=<number>");
   };
 }
@@ -91,6 +103,10 @@ function actionOf(at: string, { begun }: Naming): string {
   const action = begun.filter((start) => ms > start - 1_000).length;
   return action === 0 ? "<before>" : `<during action ${action}>`;
 }
+
+/** A minute, counted from that in which the sequence began. */
+export const minuteOf = (ms: number, { begun: [first = 0] }: Naming): string =>
+  `minute ${Math.floor(ms / 60_000) - Math.floor(first / 60_000)}`;
 
 export interface Walk {
   readonly mask: Mask;
@@ -171,8 +187,9 @@ export interface ShownPod {
 /** The way in which the objects of a run are shown. */
 export function walkOf(world: World, naming: Naming): Walk {
   nameHashes(world, naming);
-  const there = (["Deployment", "ReplicaSet", "Job", "Service", "DaemonSet"] as const).flatMap((kind) =>
-    world.objects(kind).map((object): [string, string] => [`${kind} ${nameOf(object)}`, uidOf(object)]),
+  const there = (["Deployment", "ReplicaSet", "CronJob", "Job", "Service", "DaemonSet"] as const).flatMap(
+    (kind) =>
+      world.objects(kind).map((object): [string, string] => [`${kind} ${nameOf(object)}`, uidOf(object)]),
   );
   return {
     mask: maskOf(world, naming),

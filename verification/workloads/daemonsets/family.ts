@@ -32,6 +32,7 @@ export const daemonSets: Family = {
   },
   quietMs: 1_500,
   patienceMs: 60_000,
+  defaults: { atOnce: 24, shrink: 3, repeat: 4 },
   sequenceOf,
   unsettled,
   lacksEvent: () => false,

@@ -31,6 +31,7 @@ export const deployments: Family = {
   },
   quietMs: 1_200,
   patienceMs: 60_000,
+  defaults: { atOnce: 24, shrink: 3, repeat: 4 },
   sequenceOf,
   unsettled,
   lacksEvent: (set, reasons) =>

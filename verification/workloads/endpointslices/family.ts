@@ -27,6 +27,7 @@ export const endpointSlices: Family = {
   // kube-controller-manager waits a second after a change of a slice.
   quietMs: 1_500,
   patienceMs: 30_000,
+  defaults: { atOnce: 24, shrink: 3, repeat: 4 },
   sequenceOf,
   unsettled,
   lacksEvent: () => false,

@@ -32,6 +32,7 @@ export const jobs: Family = {
   quietMs: 1_500,
   // Up to 40 s until failed pods are replaced, and a minute until a lifted quota is noticed.
   patienceMs: 100_000,
+  defaults: { atOnce: 24, shrink: 3, repeat: 4 },
   sequenceOf,
   unsettled,
   lacksEvent,

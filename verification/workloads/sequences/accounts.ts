@@ -26,7 +26,7 @@ const manifest = z.object({
   spec: z.object({
     for: kind,
     owns: z.array(kind),
-    watches: z.array(kind),
+    watches: z.array(kind).default([]),
     permissions: z.object({ cluster: z.array(rule) }),
   }),
 });

@@ -1,7 +1,7 @@
 // What users do, as data, so that the very same can be done twice, and printed.
 import { objectAt, parseJson, type JsonObject } from "../../../packages/sandbox/src/json.ts";
 
-export type Workload = "Deployment" | "ReplicaSet" | "Job" | "Service" | "DaemonSet";
+export type Workload = "Deployment" | "ReplicaSet" | "CronJob" | "Job" | "Service" | "DaemonSet";
 
 /** What becomes of what an object owns. */
 export type Policy = "Background" | "Foreground" | "Orphan";
@@ -36,6 +36,15 @@ export type Action =
       readonly which: "newest" | "oldest";
       readonly change: Change;
     }
+  /** To the newest or oldest Job of a CronJob. */
+  | {
+      readonly do: "job";
+      readonly of: string;
+      readonly which: "newest" | "oldest";
+      readonly change: Change;
+    }
+  /** Nothing, at the begin of the next minute. */
+  | { readonly do: "minute" }
   | {
       readonly do: "delete";
       readonly kind: Workload;

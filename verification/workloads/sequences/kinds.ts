@@ -6,10 +6,13 @@ import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 const apps = { group: "apps", version: "v1", namespaced: true } as const;
 const core = { group: "", version: "v1", namespaced: true } as const;
 
+const batch = { group: "batch", version: "v1", namespaced: true } as const;
+
 export const kinds = {
   Deployment: builtin.deployment,
   ReplicaSet: builtin.replicaSet,
-  Job: { group: "batch", version: "v1", namespaced: true, plural: "jobs", kind: "Job" },
+  CronJob: { ...batch, plural: "cronjobs", kind: "CronJob" },
+  Job: { ...batch, plural: "jobs", kind: "Job" },
   Service: builtin.service,
   EndpointSlice: builtin.endpointSlice,
   DaemonSet: { ...apps, plural: "daemonsets", kind: "DaemonSet" },

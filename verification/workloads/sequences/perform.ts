@@ -8,6 +8,7 @@ import type { KubeClient, KubeObject } from "@drover/kube";
 import { field, isJson, isObject, listAt, objectAt, textAt } from "../../../packages/sandbox/src/json.ts";
 import type { JsonObject } from "../../../packages/sandbox/src/json.ts";
 import { filledIn } from "./actions.ts";
+import { withTimes } from "./times.ts";
 import type { Action, Change } from "./actions.ts";
 import { shownPods } from "../canonical/canonical.ts";
 import type { Naming } from "../canonical/canonical.ts";
@@ -61,7 +62,10 @@ const uidOfJobIn = ({ world }: Actor, name: string): string =>
     .map(uidOf)[0] ?? "of-nothing";
 
 const filled = (actor: Actor, body: JsonObject): JsonObject =>
-  filledIn(body, { uidOf: (name) => uidOfJobIn(actor, name), namespace: actor.world.namespace });
+  withTimes(
+    filledIn(body, { uidOf: (name) => uidOfJobIn(actor, name), namespace: actor.world.namespace }),
+    actor.naming.written,
+  );
 
 async function create(actor: Actor, wanted: JsonObject): Promise<void> {
   const object = filled(actor, wanted);
@@ -150,13 +154,34 @@ function setsOf({ world }: Actor, name: string): readonly JsonObject[] {
   return sets.filter((one) => isOwnedBy(one, owner)).sort((a, b) => revision(a) - revision(b));
 }
 
+/** The Jobs of a CronJob, oldest first. */
+function jobsOf({ world }: Actor, name: string): readonly JsonObject[] {
+  const owner = world.objects("CronJob").find((one) => nameOf(one) === name);
+  if (owner === undefined) return [];
+  const theirs = world.objects("Job").filter((one) => isOwnedBy(one, owner));
+  return theirs.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+async function changeJob(
+  actor: Actor,
+  { of, which, change }: Extract<Action, { do: "job" }>,
+): Promise<string> {
+  const jobs = jobsOf(actor, of);
+  const job = which === "newest" ? jobs.at(-1) : jobs[0];
+  if (job === undefined) return "there is none";
+  if (change === "delete")
+    await actor.client.delete(kinds.Job, keyIn(actor, nameOf(job)), { propagationPolicy: "Background" });
+  else await apply(actor, "Job", nameOf(job), change);
+  return "done";
+}
+
 async function changePods(
   actor: Actor,
   { of, count, change, active }: Extract<Action, { do: "pods" }>,
 ): Promise<string> {
   const { world, naming } = actor;
   const others = [...world.objects("Job"), ...world.objects("DaemonSet")];
-  const owners = [...setsOf(actor, of), ...others.filter((one) => nameOf(one) === of)];
+  const owners = [...setsOf(actor, of), ...jobsOf(actor, of), ...others.filter((one) => nameOf(one) === of)];
   const theirs = new Set(
     world
       .objects("Pod")
@@ -284,6 +309,10 @@ async function carryOut(actor: Actor, action: Action): Promise<string> {
       await apply(actor, "ReplicaSet", nameOf(set), action.change);
       return "done";
     }
+    case "job":
+      return changeJob(actor, action);
+    case "minute":
+      return "done";
     case "delete": {
       const options = { propagationPolicy: action.policy };
       const was = await actor.client.delete(kinds[action.kind], keyIn(actor, action.name), options);

@@ -18,6 +18,9 @@ export interface Stage {
   readonly family: Family;
 }
 
+/** An action that is done at a time is done as long after it, at most. */
+const mostLateMs = 9_000;
+
 /** Names are as long in every run. */
 let runs = 10_000;
 
@@ -39,7 +42,14 @@ export async function runSequence(stage: Stage, sequence: Sequence): Promise<Tra
   const moments: Moment[] = [];
   const broken: { action: number; problem: string }[] = [];
   let quota: number | undefined;
+  const times = family.timesOf?.(sequence.actions, Date.now()) ?? [];
   for (const [i, action] of sequence.actions.entries()) {
+    const wait = (times[i] ?? 0) - Date.now();
+    if (times[i] !== undefined && wait < -mostLateMs) {
+      moments.push({ action, state: { unsettled: "it is too late for the next action" } });
+      break;
+    }
+    await delay(Math.max(0, wait));
     const before = [...world.seen];
     naming.begun.push(Date.now());
     if (action.do === "quota") quota = action.pods;

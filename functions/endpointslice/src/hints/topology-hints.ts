@@ -50,7 +50,7 @@ export function withTopologyHints(
   }
   const withZones = withHints({ ...plan, create, update, keep: [] }, addressType, (endpoint) => {
     const zone = zones.get(endpoint);
-    return zone === undefined ? endpoint.hints : { forZones: [{ name: zone }] };
+    return zone === undefined ? endpoint.hints : { forZones: [{ name: zone }], forNodes: undefined };
   });
   return { plan: { ...withZones, keep } };
 }

@@ -1,0 +1,29 @@
+// When the actions of a sequence are done: users act at fixed seconds of a minute, so that it does not depend on the speed of
+// a controller which times have come by then.
+import type { Action } from "../sequences/actions.ts";
+
+const minute = 60_000;
+/** Of a minute; after its first seconds, in which Jobs start. */
+const earliest = 10_000;
+/** From one action of a user to the next: at most two fit into a minute. */
+const apart = 20_000;
+/** The first action may be so late in its minute that another one fits. */
+const latestBegin = 20_000;
+
+/** When each of these actions is done, ms since 1970. */
+export function timesOf(actions: readonly Action[], now: number): readonly number[] {
+  const begun = now % minute;
+  const first = begun <= latestBegin ? now + Math.max(0, earliest - begun) : now - begun + minute + earliest;
+  let current = Math.floor(first / minute) * minute;
+  let next = first;
+  return actions.map((action) => {
+    if (action.do === "minute") {
+      current += minute;
+      next = current + earliest;
+      return current;
+    }
+    const at = next;
+    next += apart;
+    return at;
+  });
+}
