@@ -203,3 +203,66 @@ it("repairs slices that a user has changed or deleted, and leaves those of other
     ["10.9.9.9"],
   ]);
 });
+
+it("continues with other slices when a user takes one away by its labels", async () => {
+  await given(service());
+  await givenPods("p1");
+  const [slice] = await slicesNow();
+  const managedBy = { "endpointslice.kubernetes.io/managed-by": "somebody" };
+  await cluster.patch(slices, slice?.metadata.name ?? "", { metadata: { labels: managedBy } });
+  await cluster.advance("10ms");
+  expect(addresses(await slicesNow())).toEqual([["10.0.0.1"], ["10.0.0.1"]]);
+});
+
+it("has slices of both address types, with hostnames, and pods that are not ready if they are published", async () => {
+  await given(
+    service({ clusterIP: "None", ipFamilyPolicy: "RequireDualStack", publishNotReadyAddresses: true }),
+    pod("p1", { hostname: "first", subdomain: "web" }),
+  );
+  await writePod(cluster, "p1", withAddress(["10.0.0.1", "fd00::0:1"], false));
+  await cluster.advance("10ms");
+  const found = await slicesNow();
+  expect(found.map(({ addressType }) => addressType).sort()).toEqual(["IPv4", "IPv6"]);
+  for (const { metadata, endpoints } of found) {
+    expect(metadata.labels).toHaveProperty(["service.kubernetes.io/headless"], "");
+    expect(endpoints).toMatchObject([{ hostname: "first", conditions: { ready: true, serving: false } }]);
+  }
+  expect(addresses(found)).toEqual([["10.0.0.1"], ["fd00::1"]]);
+  await cluster.patch(services, "web", { spec: { ipFamilyPolicy: "SingleStack" } });
+  await cluster.advance("10ms");
+  expect(addresses(await slicesNow())).toEqual([["10.0.0.1"]]);
+});
+
+it("gives zones endpoints in proportion to their processors, if the Service asks for it", async () => {
+  const writeNode = (name: string, cpu: string): Promise<unknown> =>
+    cluster.writeStatus({
+      ...nodes,
+      metadata: { name },
+      status: { allocatable: { cpu }, conditions: [{ type: "Ready", status: "True" }] },
+    });
+  await cluster.apply(node("node-b", "zone-2"));
+  await writeNode("node-a", "2");
+  await writeNode("node-b", "2000m");
+  await given(service({}, { annotations: { "service.kubernetes.io/topology-mode": "Auto" } }));
+  await givenPods("p1", "p2", "p3", "p4");
+  const hinted = async (): Promise<readonly string[]> =>
+    (await slicesNow())
+      .flatMap(({ endpoints }) =>
+        endpoints.map(({ hints }) => hints?.forZones?.map(({ name }) => name).join() ?? ""),
+      )
+      .sort();
+  expect(await hinted()).toEqual(["zone-1", "zone-1", "zone-2", "zone-2"]);
+  expect(cluster.announcements.map(({ reason, note }) => `${reason}: ${note}`)).toEqual([
+    "TopologyAwareHintsDisabled: Insufficient number of endpoints (0 endpoints, 2 zones), addressType: IPv4",
+    "TopologyAwareHintsEnabled: Topology Aware Hints has been enabled, addressType: IPv4",
+  ]);
+  await writeNode("node-b", "0");
+  await cluster.advance("1m");
+  expect(await hinted()).toEqual(["", "", "", ""]);
+  await cluster.patch(services, "web", {
+    metadata: { annotations: { "service.kubernetes.io/topology-mode": null } },
+    spec: { trafficDistribution: "PreferSameZone" },
+  });
+  await cluster.advance("10ms");
+  expect(await hinted()).toEqual(["zone-1", "zone-1", "zone-1", "zone-1"]);
+});
