@@ -1,5 +1,13 @@
 // The changes to slices that must still come, computed for any controller.
-import { field, isObject, listAt, objectAt, textAt, textsAt } from "../../../packages/sandbox/src/json.ts";
+import {
+  field,
+  isObject,
+  isTrueAt,
+  listAt,
+  objectAt,
+  textAt,
+  textsAt,
+} from "../../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { World } from "../observe.ts";
 import { isHeld, isLeaving, nameOf, uidOf } from "../sequences/kinds.ts";
@@ -64,6 +72,19 @@ const labelsText = (object: Json): string =>
       .sort(),
   );
 
+/** True if the ready endpoints of a slice are for their zones and nodes as the Service asks for. */
+function hasHintsFor(service: Json, slice: Json): boolean {
+  const distribution = textAt(service, "spec", "trafficDistribution");
+  const hinted = (endpoint: Json, of: string): string | undefined =>
+    textAt(listAt(endpoint, "hints", of)[0] ?? null, "name");
+  const ready = listAt(slice, "endpoints").filter((one) => isTrueAt(one, "conditions", "ready"));
+  return ready.every((endpoint) => {
+    const zone = distribution === undefined ? undefined : textAt(endpoint, "zone");
+    const node = distribution === "PreferSameNode" ? textAt(endpoint, "nodeName") : undefined;
+    return hinted(endpoint, "forZones") === zone && hinted(endpoint, "forNodes") === node;
+  });
+}
+
 function unsettledService(service: JsonObject, world: World): string | undefined {
   if (isLeaving(service)) return isHeld(service) ? undefined : "is on its way out";
   if (!isReconciled(service)) return undefined;
@@ -77,6 +98,8 @@ function unsettledService(service: JsonObject, world: World): string | undefined
   );
   if (missing !== undefined) return `has no slice of ${missing}`;
   if (JSON.stringify(wanted) !== JSON.stringify(found)) return "has other endpoints in its slices";
+  const unhinted = slices.find((slice) => !hasHintsFor(service, slice));
+  if (unhinted !== undefined) return `has other hints than ${nameOf(unhinted)}`;
   const ports = new Set([portsText([]), ...expectedGroups(service, world.objects("Pod"))]);
   const stray = slices.find((slice) => !ports.has(portsOf(slice)));
   if (stray !== undefined) return `has a slice with other ports: ${nameOf(stray)}`;
