@@ -5,7 +5,7 @@ import type { SuiteResult } from "./suite.ts";
 
 /** The result for people. Its last line is the figures. */
 export function report(result: SuiteResult): string {
-  const { actions, differing, byChance, violated, violatedBySubjectAlone, unused, unsettled, seconds } =
+  const { actions, differing, byChance, violated, violatedBySubjectAlone, unused, unsettled, late, seconds } =
     result;
   const byReference = violated.filter(({ subject }) => subject === reference.name).length;
   return [
@@ -22,6 +22,9 @@ export function report(result: SuiteResult): string {
       ({ seed, subject, action, problem }) => `== sequence ${seed}, ${subject}, action ${action}: ${problem}`,
     ),
     ...unused.map(({ reason }) => `== allowed, and never met: ${reason}`),
+    ...late.map(
+      (seed) => `sequence ${seed} was too late for one of its actions, and is compared up to there`,
+    ),
     ...unsettled.map((one) => `not settled: ${one}`),
     `${actions} actions: ${differing.length} sequences differ, ${byChance.length} by chance; ` +
       `rules broken: ${byReference} times by the reference, ${violated.length - byReference} times by the subject, of which ` +

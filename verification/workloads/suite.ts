@@ -62,6 +62,8 @@ export interface SuiteResult {
   readonly unused: readonly Allowed[];
   /** Actions after which the reference did not come to rest in time. */
   readonly unsettled: readonly string[];
+  /** Sequences that one of the sides did not do to the end in time: they are compared up to there. */
+  readonly late: readonly number[];
   readonly seconds: { readonly reference: number; readonly subject: number };
 }
 
@@ -213,6 +215,7 @@ async function compared(ground: Ground): Promise<SuiteResult> {
           : [`sequence ${sequences[i]?.seed ?? 0}, action ${at + 1}: ${JSON.stringify(state["unsettled"])}`],
       ),
     ),
+    late: sequences.flatMap(({ seed }, i) => (theirs[i]?.isLate || ours[i]?.isLate ? [seed] : [])),
     seconds: { reference: (between - begun) / 1_000, subject: (ended - between) / 1_000 },
   };
 }

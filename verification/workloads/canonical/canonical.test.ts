@@ -94,7 +94,7 @@ const stateOf = (world: World): JsonObject => {
   return canonicalState(world, naming);
 };
 const action = { do: "clear" } as const;
-const traceOf = (...moments: readonly Moment[]): Trace => ({ moments, violations: [] });
+const traceOf = (...moments: readonly Moment[]): Trace => ({ moments, isLate: false, violations: [] });
 const compared = (left: World, right: World): readonly string[] =>
   compareTraces(
     traceOf({ action, state: stateOf(left) }),
@@ -179,4 +179,14 @@ it("compares no further where the reference has not come to rest, and the subjec
   const onTheWay = { unsettled: "ReplicaSet web may create its pods now", pods: [1] };
   expect(compareTraces(trace(onTheWay), trace({ pods: [1, 2] }), [])).toEqual([]);
   expect(compareTraces(trace({ pods: [1, 2] }), trace(onTheWay), [])).not.toEqual([]);
+});
+
+it("compares a sequence that was too late for an action up to there", () => {
+  const both = (first: JsonObject): Trace =>
+    traceOf({ action, state: first }, { action, state: { pods: [1] } });
+  const late = (first: JsonObject): Trace => ({ ...traceOf({ action, state: first }), isLate: true });
+  expect(compareTraces(both({}), late({}), [])).toEqual([]);
+  expect(compareTraces(late({}), both({}), [])).toEqual([]);
+  expect(compareTraces(both({}), late({ pods: [] }), []).map(({ step }) => step)).toEqual([1]);
+  expect(compareTraces(both({}), { ...late({}), isLate: false }, []).map(({ step }) => step)).not.toEqual([]);
 });

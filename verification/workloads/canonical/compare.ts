@@ -48,6 +48,7 @@ export function compareTraces(
 ): readonly Difference[] {
   let standing: ReadonlySet<string> = new Set();
   for (const [i, { action, state }] of reference.moments.entries()) {
+    if (subject.isLate && i >= subject.moments.length) return [];
     const other = subject.moments[i]?.state ?? {};
     // A settled side is not compared with one that has not settled.
     if ("unsettled" in state && !("unsettled" in other)) return [];

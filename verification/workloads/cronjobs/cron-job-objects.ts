@@ -92,7 +92,7 @@ export function cronJob(random: PseudoRandom, name: string, suspend: boolean): J
       ...(random.chance(0.85) && {
         concurrencyPolicy: random.oneOf(["Allow", "Allow", "Forbid", "Forbid", "Replace"]),
       }),
-      ...(random.chance(0.25) && { startingDeadlineSeconds: random.oneOf([6, 45, 600]) }),
+      ...(random.chance(0.25) && { startingDeadlineSeconds: random.oneOf([15, 50, 600]) }),
       ...(random.chance(0.5) && { successfulJobsHistoryLimit: random.oneOf([0, 1, 2]) }),
       ...(random.chance(0.4) && { failedJobsHistoryLimit: random.oneOf([0, 1, 2]) }),
       jobTemplate: {

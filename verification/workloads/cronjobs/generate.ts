@@ -77,7 +77,7 @@ function cronJobAction(random: PseudoRandom, made: Made): Action {
   if (draw < 26) return spec(name, { jobTemplate: templateChange(random) });
   if (draw < 33) return spec(name, rescheduling(random));
   if (draw < 41) return spec(name, { concurrencyPolicy: random.oneOf(["Allow", "Forbid", "Replace"]) });
-  if (draw < 46) return spec(name, { startingDeadlineSeconds: random.oneOf<Json>([6, 45, 600, null]) });
+  if (draw < 46) return spec(name, { startingDeadlineSeconds: random.oneOf<Json>([15, 50, 600, null]) });
   if (draw < 53)
     return spec(name, {
       successfulJobsHistoryLimit: random.oneOf<Json>([0, 1, 2, null]),

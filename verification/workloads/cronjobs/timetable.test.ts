@@ -10,11 +10,11 @@ const at = (now: string): readonly string[] =>
   );
 
 it("lets users act at fixed seconds, and each minute end", () => {
-  const rest = ["01:00", "01:10", "02:00", "03:00", "03:10"];
-  expect(at("2026-01-01T00:00:00Z")).toEqual(["00:10", "00:30", ...rest]);
-  expect(at("2026-01-01T00:00:20Z")).toEqual(["00:20", "00:40", ...rest]);
+  const rest = ["01:00", "01:20", "02:00", "03:00", "03:20"];
+  expect(at("2026-01-01T00:00:00Z")).toEqual(["00:20", "00:38", ...rest]);
+  expect(at("2026-01-01T00:00:22Z")).toEqual(["00:22", "00:40", ...rest]);
 });
 
 it("begins in the next minute where two actions fit no longer", () => {
-  expect(at("2026-01-01T00:00:21Z").slice(0, 3)).toEqual(["01:10", "01:30", "02:00"]);
+  expect(at("2026-01-01T00:00:23Z").slice(0, 3)).toEqual(["01:20", "01:38", "02:00"]);
 });

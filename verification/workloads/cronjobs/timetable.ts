@@ -3,12 +3,14 @@
 import type { Action } from "../sequences/actions.ts";
 
 const minute = 60_000;
-/** Of a minute; after its first seconds, in which Jobs start. */
-const earliest = 10_000;
+/** A Job is awaited so long after its time: after that it is taken for left out. */
+export const awaitedMs = 17_000;
+/** Of a minute, in which no Job is awaited any more. */
+const earliest = 20_000;
 /** From one action of a user to the next: at most two fit into a minute. */
-const apart = 20_000;
+const apart = 18_000;
 /** The first action may be so late in its minute that another one fits. */
-const latestBegin = 20_000;
+const latestBegin = 22_000;
 
 /** When each of these actions is done, ms since 1970. */
 export function timesOf(actions: readonly Action[], now: number): readonly number[] {

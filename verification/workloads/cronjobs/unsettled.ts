@@ -1,11 +1,28 @@
-// The changes to CronJobs that must still come, beside those to their Jobs and pods. No Job is awaited for a time that has
-// come: each is created within the time in which nothing must change.
-import type { Json } from "../../../packages/sandbox/src/json.ts";
+// The changes to CronJobs that must still come, beside those to their Jobs and pods.
+import { missedTimes } from "../../../functions/cronjob/src/due-time.ts";
+import { readSchedule } from "../../../functions/cronjob/src/schedule/schedule.ts";
+import { textAt, type Json } from "../../../packages/sandbox/src/json.ts";
 import { unsettled as unsettledJobs } from "../jobs/unsettled.ts";
 import type { World } from "../observe.ts";
-import { isLeaving, isOwnedBy, nameOf, uidOf } from "../sequences/kinds.ts";
+import { isLeaving, isOwnedBy, nameOf, numberAt, uidOf } from "../sequences/kinds.ts";
 import { firstReason, unownedBy } from "../sequences/settle.ts";
-import { activeOf, endOf, timeOf, tooManyKept } from "./cron-job.ts";
+import { activeOf, endOf, forbids, isSuspended, timeOf, tooManyKept } from "./cron-job.ts";
+import { awaitedMs } from "./timetable.ts";
+
+/**
+ * Its Job is to start. Which times there are is compared with robfig/cron in `npm run cron`. It is not awaited for long, for
+ * there may be reasons not to start it.
+ */
+function isDue(cronJob: Json, now: number): boolean {
+  if (isSuspended(cronJob) || (forbids(cronJob) && activeOf(cronJob).length > 0)) return false;
+  const [schedule, zone] = [textAt(cronJob, "spec", "schedule"), textAt(cronJob, "spec", "timeZone")];
+  const since =
+    textAt(cronJob, "status", "lastScheduleTime") ?? textAt(cronJob, "metadata", "creationTimestamp") ?? "";
+  const deadline = numberAt(cronJob, "spec", "startingDeadlineSeconds") ?? Infinity;
+  const earliest = Math.max(Date.parse(since) / 1_000, now / 1_000 - deadline);
+  const due = missedTimes(readSchedule(schedule ?? "", zone ?? "UTC"), earliest, now / 1_000)?.latest;
+  return due !== undefined && now - due * 1_000 < awaitedMs;
+}
 
 function unsettledCronJob(cronJob: Json, jobs: readonly Json[]): string | undefined {
   if (isLeaving(cronJob)) return "is on its way out";
@@ -17,7 +34,7 @@ function unsettledCronJob(cronJob: Json, jobs: readonly Json[]): string | undefi
     (job) => timeOf(job) !== undefined && endOf(job) === undefined && !active.has(uidOf(job)),
   );
   if (fresh !== undefined) return `has not noted ${nameOf(fresh)}`;
-  return tooManyKept(cronJob, jobs);
+  return isDue(cronJob, Date.now()) ? "is to start a Job" : tooManyKept(cronJob, jobs);
 }
 
 /** What must still come, for people; undefined when nothing must. */

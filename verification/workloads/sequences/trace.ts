@@ -10,5 +10,7 @@ export interface Moment {
 export interface Trace {
   readonly moments: readonly Moment[];
   /** What did not hold, with the action (from 1 on) in which. */
+  /** It ended early: the machine was too busy to do the next action in time. */
+  readonly isLate: boolean;
   readonly violations: readonly { readonly action: number; readonly problem: string }[];
 }
