@@ -41,7 +41,12 @@ const env = { DROVER_REDIS_URL: "redis://127.0.0.1:1" };
 it("all controllers run without the flag, which may be repeated", () => {
   expect(managerConfig([], env).controllers).toEqual(controllerNames);
   const args = ["--controllers=*", "--controllers=-job,-cronjob"];
-  expect(managerConfig(args, env).controllers).toEqual(["deployment", "endpointslice", "replicaset"]);
+  expect(managerConfig(args, env).controllers).toEqual([
+    "daemonset",
+    "deployment",
+    "endpointslice",
+    "replicaset",
+  ]);
 });
 
 it("another argument is refused", () => {

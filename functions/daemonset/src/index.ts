@@ -10,3 +10,4 @@
  * - `pods/plan-pods`, `rollout/rolling-update`: the pods to create and to delete; `pods/apply-changes` does it
  */
 export { daemonSetController } from "./daemon-set-controller.ts";
+export { default as daemonSetFunction } from "./function.ts";
