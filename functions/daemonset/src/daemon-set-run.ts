@@ -1,6 +1,7 @@
 import type { Announcement } from "@drover/controller";
 import type { Owner, Pod, WorkloadRunContext } from "@drover/workloads";
 import type { DaemonSet, DaemonSetObject } from "./daemon-set.ts";
+import type { Placement } from "./nodes/placement.ts";
 
 /** The common parts of all steps of a run. */
 export interface DaemonSetRunContext extends WorkloadRunContext<typeof DaemonSet> {
@@ -13,6 +14,14 @@ export interface DaemonSetRunContext extends WorkloadRunContext<typeof DaemonSet
 export type NodeName = string;
 /** The pods of a DaemonSet by the nodes that they run on, or are pinned to. */
 export type PodsByNode = ReadonlyMap<NodeName, readonly Pod[]>;
+
+/** The nodes with the relation of each to the template, and the pods on them. */
+export interface Placed {
+  readonly placements: ReadonlyMap<NodeName, Placement>;
+  readonly pods: PodsByNode;
+  /** The hash of the current template. */
+  readonly hash: string;
+}
 
 /** Pods to be created and deleted. */
 export interface Changes {

@@ -56,7 +56,7 @@ async function reconcilePods(
   );
   const now = runContext.now().getTime();
   const rollout = { daemonSet, hash: revisions.hash, pods: byNode(revisions.pods), placements, now };
-  const plan = planPods(runContext, { ...rollout, nodes });
+  const plan = planPods(runContext, rollout);
   const { created, firstFailure } = await changePods(runContext, rollout, plan);
   if (firstFailure === undefined) await trimHistory(runContext, revisions);
   const pods = withCreated(revisions.pods, created);

@@ -1,4 +1,11 @@
-import { createEachPod, deletePods, isNamespaceTerminating, type Pod, podControlOf } from "@drover/workloads";
+import {
+  createEachPod,
+  deletePods,
+  isNamespaceTerminating,
+  isOwnerAlive,
+  type Pod,
+  podControlOf,
+} from "@drover/workloads";
 import type { Changes, DaemonSetRunContext, PodsByNode } from "../daemon-set-run.ts";
 import { templateFor } from "./pod-template.ts";
 
@@ -21,7 +28,8 @@ export async function applyChanges(
   { pods, hash }: { readonly pods: PodsByNode; readonly hash: string },
 ): Promise<AppliedChanges> {
   const control = podControlOf(runContext);
-  const wanted = changes.create.slice(0, burst).map((planned) => ({
+  const create = (await isStillWanted(runContext, changes)) ? changes.create.slice(0, burst) : [];
+  const wanted = create.map((planned) => ({
     template: templateFor(runContext.daemonSet, hash, planned),
     distinctBy: [planned.node, (pods.get(planned.node) ?? []).map(({ metadata }) => metadata.uid).sort()],
   }));
@@ -30,4 +38,14 @@ export async function applyChanges(
   // In a namespace that is being deleted no pod can be created, and none is needed.
   const refused = isNamespaceTerminating(created.firstFailure?.reason) ? undefined : created.firstFailure;
   return { created: created.done, firstFailure: refused ?? deleted.firstFailure };
+}
+
+/**
+ * Checks that the DaemonSet still exists before pods are created. If it had pods, it may have been deleted, and its pods
+ * with it: the run's copy of it may be older than those of its pods.
+ */
+async function isStillWanted(runContext: DaemonSetRunContext, { create }: Changes): Promise<boolean> {
+  const { client, owner, daemonSet, context } = runContext;
+  if (create.length === 0 || daemonSet.status.currentNumberScheduled === 0) return true;
+  return isOwnerAlive({ client, owner, signal: context.signal });
 }

@@ -27,5 +27,7 @@ export function failureOf(
 ): { readonly failures: number; readonly wait: Milliseconds } {
   const before = earlierFailures(pod, hash, now);
   const delay = before === 0 ? 0 : Math.min(longestDelay, firstDelay * 2 ** (before - 1));
-  return { failures: before + 1, wait: Math.max(0, createdAt(pod) + delay - now) };
+  // Never longer than the delay: the API server's clock, by which the pod was created, may be ahead.
+  const wait = Math.min(delay, Math.max(0, createdAt(pod) + delay - now));
+  return { failures: before + 1, wait };
 }

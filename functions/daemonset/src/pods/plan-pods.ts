@@ -6,11 +6,10 @@ import {
   type DaemonSetRunContext,
   type NodeName,
   type PlannedPod,
-  type PodsByNode,
+  type Placed,
   publish,
 } from "../daemon-set-run.ts";
-import type { Node } from "../nodes/node.ts";
-import { placementOn } from "../nodes/placement.ts";
+import type { Placement } from "../nodes/placement.ts";
 import { hashOf } from "../revision/controller-revision.ts";
 import { inKeepingOrder, isLeaving } from "./daemon-pod.ts";
 import { failureOf } from "./failed-pods.ts";
@@ -21,19 +20,13 @@ export interface PodPlan extends Changes {
 }
 
 /** The pods to create where one is missing, and to delete where one must not be, has ended, or is one too many. */
-export function planPods(
-  runContext: DaemonSetRunContext,
-  {
-    nodes,
-    pods,
-    hash,
-  }: { readonly nodes: readonly Node[]; readonly pods: PodsByNode; readonly hash: string },
-): PodPlan {
-  const plans = nodes.map((node) => planNode(runContext, node, pods.get(node.metadata.name), hash));
-  const existing = new Set(nodes.map(({ metadata }) => metadata.name));
+export function planPods(runContext: DaemonSetRunContext, { placements, pods, hash }: Placed): PodPlan {
+  const plans = [...placements].map(([node, placement]) =>
+    planNode(runContext, { node, placement, pods: pods.get(node) ?? [], hash }),
+  );
   // Nothing else deletes a pod that waits for a node which is gone.
   const lost = [...pods]
-    .filter(([node]) => !existing.has(node))
+    .filter(([node]) => !placements.has(node))
     .flatMap(([, all]) => all.filter(({ spec }) => spec.nodeName === undefined));
   return {
     create: plans.flatMap(({ create }) => create),
@@ -42,23 +35,23 @@ export function planPods(
   };
 }
 
-function planNode(
-  runContext: DaemonSetRunContext,
-  node: Node,
-  pods: readonly Pod[] = [],
-  hash: string,
-): PodPlan {
+interface OnNode {
+  readonly node: NodeName;
+  readonly placement: Placement;
+  readonly pods: readonly Pod[];
+  readonly hash: string;
+}
+
+function planNode(runContext: DaemonSetRunContext, { node, placement, pods, hash }: OnNode): PodPlan {
   const { daemonSet, now } = runContext;
-  const placement = placementOn(node, daemonSet.spec.template);
-  const { name } = node.metadata;
   const staying = pods.filter((pod) => !isLeaving(pod));
   if (placement === "none") return { create: [], delete: staying, waits: [] };
-  const { failures, waits, ...ended } = planEnded(runContext, name, staying, hash);
+  const { failures, waits, ...ended } = planEnded(runContext, node, staying, hash);
   const surplus = surplusOf(daemonSet, staying.filter(mayRun), hash, now().getTime());
   // A pod that is being deleted keeps its place, unless the node may have two.
   const left = (allowsSurge(daemonSet) ? staying : pods).filter((pod) => !ended.delete.includes(pod));
   return {
-    create: placement === "run" && left.length === 0 ? [{ node: name, failures }] : [],
+    create: placement === "run" && left.length === 0 ? [{ node, failures }] : [],
     delete: [...ended.delete, ...surplus],
     waits,
   };

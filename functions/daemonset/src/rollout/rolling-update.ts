@@ -1,16 +1,11 @@
 import { isAvailable, type Pod } from "@drover/workloads";
 import { boundsOf, type DaemonSetObject } from "../daemon-set.ts";
-import type { Changes, NodeName, PodsByNode } from "../daemon-set-run.ts";
-import type { Placement } from "../nodes/placement.ts";
+import type { Changes, NodeName, Placed } from "../daemon-set-run.ts";
 import { isLeaving, isUpdated } from "../pods/daemon-pod.ts";
 
-/** The pods of a DaemonSet by their nodes, and the relation of each node to its template. */
-export interface Rollout {
+/** The state of a DaemonSet on its nodes. */
+export interface Rollout extends Placed {
   readonly daemonSet: DaemonSetObject;
-  /** The hash of the current template. */
-  readonly hash: string;
-  readonly pods: PodsByNode;
-  readonly placements: ReadonlyMap<NodeName, Placement>;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
