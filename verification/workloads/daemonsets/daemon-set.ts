@@ -5,6 +5,12 @@ import { isLeaving, numberAt, revisionHashLabel } from "../sequences/kinds.ts";
 
 export const hashOf = (object: Json): string => textAt(object, "metadata", "labels", revisionHashLabel) ?? "";
 
+/** The pod is of the current template, by its hash or, as before there were hashes, by its number. */
+export const isUpdated = (set: Json, pod: Json, hash: string): boolean =>
+  hashOf(pod) === hash ||
+  textAt(pod, "metadata", "labels", "pod-template-generation") ===
+    textAt(set, "metadata", "annotations", "deprecated.daemonset.template.generation");
+
 /** The node of a pod, or the one that it is pinned to. */
 export function nodeOf(pod: Json): string {
   const required = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];

@@ -1,7 +1,7 @@
 // Random sequences of user actions on DaemonSets and nodes.
 import { fateAnnotation } from "@drover/real-cluster";
 import { pseudoRandom, type PseudoRandom } from "@drover/random";
-import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
+import { textAt, type Json, type JsonObject } from "../../../packages/sandbox/src/json.ts";
 import { type Action, type Change, itsNamespace, type Policy, type Sequence } from "../sequences/actions.ts";
 import { runLabel } from "../sequences/kinds.ts";
 
@@ -9,6 +9,8 @@ interface Made {
   readonly name: string;
   gone: boolean;
   image: number;
+  /** It may have pods that linger. In a rolling update it is chance which pods go first, and one that lingers stops it. */
+  lingers: boolean;
 }
 
 /**
@@ -97,9 +99,11 @@ function creation(scene: Scene, name: string): Action {
   const known = scene.made.find((one) => one.name === name);
   // Another template may be that of pods which were left.
   const number = known === undefined ? 1 : scene.random.oneOf([known.image, 1, 2]);
-  if (known === undefined) scene.made.push({ name, gone: false, image: number });
-  else Object.assign(known, { gone: false, image: number });
-  return { do: "create", object: daemonSet(scene, name, number) };
+  const object = daemonSet(scene, name, number);
+  const lingers = textAt(object, "spec", "updateStrategy", "type") === "OnDelete";
+  if (known === undefined) scene.made.push({ name, gone: false, image: number, lingers });
+  else Object.assign(known, { gone: false, image: number, lingers });
+  return { do: "create", object };
 }
 
 const spec = (name: string, body: JsonObject): Action => ({
@@ -124,7 +128,7 @@ function specAction(scene: Scene, made: Made): Action {
   if (draw < 55) return { do: "kubectl", args: ["rollout", "undo", `daemonset/${name}`] };
   if (draw < 60) return { do: "kubectl", args: ["rollout", "undo", `daemonset/${name}`, "--to-revision=1"] };
   if (draw < 65) return { do: "kubectl", args: ["rollout", "restart", `daemonset/${name}`] };
-  if (draw < 78) return spec(name, { updateStrategy: strategy(random) });
+  if (draw < 78 && !made.lingers) return spec(name, { updateStrategy: strategy(random) });
   if (draw < 84) return spec(name, { revisionHistoryLimit: random.oneOf([0, 1, 2, 10]) });
   if (draw < 90) return spec(name, { minReadySeconds: random.oneOf([0, 2]) });
   return uneven ? spec(name, { template: { spec: placing(scene) } }) : template(scene, made);
@@ -133,9 +137,10 @@ function specAction(scene: Scene, made: Made): Action {
 const fate = (value: Json): Change => ({ patch: { metadata: { annotations: { [fateAnnotation]: value } } } });
 const released: Change = { patch: { metadata: { labels: { app: "released" } } } };
 
-function podAction({ random }: Scene, { name }: Made): Action {
+function podAction({ random }: Scene, { name, lingers }: Made): Action {
   const change = random.oneOf<Change>([
-    ...(["delete", "delete", "delete", "hold", "free", released] as const),
+    ...(["delete", "delete", "delete", released] as const),
+    ...(lingers ? (["hold", "hold", "free"] as const) : []),
     ...[fate("unready"), fate("unready"), fate(null), fate("fails"), fate("succeeds")],
   ]);
   const count = change === "free" ? 9 : random.oneOf([1, 1, 2, 9]);

@@ -18,6 +18,7 @@ import {
   hashOf,
   isNotReady,
   isStaying,
+  isUpdated,
   nodeOf,
   placement,
   ripeningSeconds,
@@ -75,8 +76,8 @@ function miscounted(set: Json, theirs: readonly Json[], { nodes }: Scene): strin
 /** Old pods are to be replaced: only a new pod that is not ready, or one that lingers, stops it. */
 function outdated(set: Json, theirs: readonly Json[], current: string): string | undefined {
   if (strategyOf(set) !== "RollingUpdate") return undefined;
-  const old = theirs.filter((pod) => isStaying(pod) && hashOf(pod) !== current);
-  const fresh = theirs.filter((pod) => isStaying(pod) && hashOf(pod) === current);
+  const old = theirs.filter((pod) => isStaying(pod) && !isUpdated(set, pod, current));
+  const fresh = theirs.filter((pod) => isStaying(pod) && isUpdated(set, pod, current));
   const isStuck = fresh.some((pod) => !isReady(pod)) || theirs.some(isHeld);
   return old.length > 0 && !isStuck ? "has old pods" : undefined;
 }
