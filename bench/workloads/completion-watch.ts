@@ -18,6 +18,16 @@ const job = z.object({
   status: z.object({ conditions: z.array(z.object({ type: z.string() })).default([]) }),
 });
 
+const daemonSet = z.object({
+  metadata,
+  status: z.object({
+    observedGeneration: z.number().default(0),
+    desiredNumberScheduled: z.number().default(0),
+    updatedNumberScheduled: z.number().default(0),
+    numberAvailable: z.number().default(0),
+  }),
+});
+
 /** The judge: the API server's events about the objects of a kind, the same for every contestant. */
 export interface CompletionWatch {
   /** Resolves once the object is complete. Rejects when the watch cannot go on. */
@@ -39,6 +49,17 @@ export const watchJobs = (api: Api): CompletionWatch =>
   watchCompletion(api, "/apis/batch/v1/jobs", job, ({ status }) =>
     status.conditions.some(({ type }) => type === "Complete"),
   );
+
+/** A DaemonSet is complete if each node that it fits has an available pod of its template, and its status reports it. */
+export const watchDaemonSets = (api: Api): CompletionWatch =>
+  watchCompletion(api, "/apis/apps/v1/daemonsets", daemonSet, ({ metadata, status }) => {
+    const { observedGeneration, desiredNumberScheduled: desired } = status;
+    return (
+      observedGeneration >= metadata.generation &&
+      desired > 0 &&
+      [status.updatedNumberScheduled, status.numberAvailable].every((count) => count === desired)
+    );
+  });
 
 function watchCompletion<Observed extends { readonly metadata: z.output<typeof metadata> }>(
   api: Api,

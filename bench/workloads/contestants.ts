@@ -20,9 +20,14 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
   const manager = () => pidsOf(cluster.pids(), "kube-controller");
   if (contestant === "kube-controller-manager") {
     await cluster.runControllers(["*"]);
-    const accounts = ["deployment", "replicaset", "job", "ttl-after-finished", "endpointslice"].map(
-      (name) => `system:serviceaccount:kube-system:${name}-controller`,
-    );
+    const accounts = [
+      "deployment",
+      "replicaset",
+      "job",
+      "ttl-after-finished",
+      "endpointslice",
+      "daemon-set",
+    ].map((name) => `system:serviceaccount:kube-system:${name}-controller`);
     return {
       pids: manager,
       isTheirs: ({ user }) => accounts.includes(user.username),

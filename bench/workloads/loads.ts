@@ -35,6 +35,8 @@ export interface Size {
   readonly manyJobs: number;
   /** Pods of a Service, a tenth of which are replaced. */
   readonly served: number;
+  /** DaemonSets, one after the other: each comes to all nodes, and rolls to another image. */
+  readonly daemonSets: number;
 }
 export const full: Size = {
   small: 20,
@@ -45,6 +47,7 @@ export const full: Size = {
   indexes: 500,
   manyJobs: 200,
   served: 1_000,
+  daemonSets: 10,
 };
 export const little: Size = {
   small: 2,
@@ -55,12 +58,14 @@ export const little: Size = {
   indexes: 10,
   manyJobs: 5,
   served: 20,
+  daemonSets: 1,
 };
 
 export const loadsOf = (size: Size): readonly Load[] => [
   ...deploymentLoads(size),
   ...jobLoads(size),
   ...serviceLoads(size),
+  daemonSetLoad(size),
 ];
 
 const deploymentLoads = ({ small, large, many, rolled }: Size): readonly Load[] => [
@@ -159,6 +164,47 @@ async function servedFromCreation(ground: Ground): Promise<number> {
   await Promise.all([
     stage.endpoints.serves(namespace, "web", uids),
     stage.api.send("POST", `/api/v1/namespaces/${namespace}/services`, { type: "application/json", content }),
+  ]);
+  return performance.now() - begun;
+}
+
+const daemonSetLoad = ({ daemonSets }: Size): Load => ({
+  title: `a DaemonSet comes to 10 nodes and rolls, ${daemonSets} times`,
+  async run(ground) {
+    const times: number[] = [];
+    for (let i = 0; i < daemonSets; i += 1) times.push(await placedAndRolled(ground, `agent-${i}`));
+    return times;
+  },
+});
+
+/** From the request to a DaemonSet that has rolled to another image, three nodes at a time. */
+async function placedAndRolled(
+  { stage: { api, daemonSets }, namespace }: Ground,
+  name: string,
+): Promise<number> {
+  const labels = { app: name };
+  const content = {
+    apiVersion: "apps/v1",
+    kind: "DaemonSet",
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 3 } },
+      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "agent:1" }] } },
+    },
+  };
+  const all = `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
+  const begun = performance.now();
+  await Promise.all([
+    daemonSets.complete(namespace, name),
+    api.send("POST", all, { type: "application/json", content }),
+  ]);
+  await Promise.all([
+    daemonSets.complete(namespace, name),
+    api.send("PATCH", `${all}/${name}`, {
+      type: "application/json-patch+json",
+      content: [{ op: "replace", path: "/spec/template/spec/containers/0/image", value: "agent:2" }],
+    }),
   ]);
   return performance.now() - begun;
 }
