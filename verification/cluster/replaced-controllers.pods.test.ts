@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { observe } from "../workloads/observe.ts";
 import { deployments } from "../workloads/deployments/family.ts";
+import { daemonSets } from "../workloads/daemonsets/family.ts";
 import { controllersBeside } from "../workloads/families.ts";
 import { endpointSlices } from "../workloads/endpointslices/family.ts";
 import { jobs } from "../workloads/jobs/family.ts";
@@ -14,11 +15,12 @@ import { images, story } from "./stories/deployment-story.ts";
 import { installDeployer, partImages } from "./installed-deployer.ts";
 import { allowedBy, ruleSchema, usedBy } from "./needed-rules.ts";
 import { nodeImage, startPodClusterAs } from "./pod-cluster.ts";
+import { playDaemonSet } from "./stories/daemon-set-story.ts";
 import { playJobs } from "./stories/job-story.ts";
 import { playService } from "./stories/service-story.ts";
 import { openStage, type Played, type Stage } from "./stories/story-stage.ts";
 
-const names = ["replicaset", "deployment", "job", "endpointslice"];
+const names = ["replicaset", "deployment", "job", "daemonset", "endpointslice"];
 const home = "apps";
 const manifest = (name: string) => new URL(`../../functions/${name}/deploy/function.yaml`, import.meta.url);
 
@@ -51,6 +53,7 @@ const theirs: Played[] = [];
 let theirStage: Stage;
 let theirJobs: unknown;
 let theirService: unknown;
+let theirDaemonSet: unknown;
 
 describe("with kube-controller-manager's controllers", patience, () => {
   beforeAll(async () => {
@@ -71,6 +74,9 @@ describe("with kube-controller-manager's controllers", patience, () => {
     theirService = await playService(cluster, "service-theirs");
     expect(theirService).toMatchObject({ failures: [] });
   });
+  it("a DaemonSet rolls and is undone", async () => {
+    theirDaemonSet = await playDaemonSet(cluster, "daemon-theirs");
+  });
 });
 
 describe("with ours in their place, which are pods that the deployer made", patience, () => {
@@ -78,7 +84,7 @@ describe("with ours in their place, which are pods that the deployer made", pati
   let before: string;
   beforeAll(async () => {
     before = await ofDrover();
-    await cluster.runControllers(controllersBeside(deployments, jobs, endpointSlices));
+    await cluster.runControllers(controllersBeside(deployments, jobs, daemonSets, endpointSlices));
     for (const name of names) await cluster.kubectl(["apply", "-n", home, "-f", manifest(name).pathname]);
     const functions = names.map((name) => `reconcilefunction/${name}`);
     await cluster.wait("condition=Ready", `--namespace=${home}`, ...functions);
@@ -103,6 +109,9 @@ describe("with ours in their place, which are pods that the deployer made", pati
 
   it("a Service answers while its pods are replaced, and has the same slices", async () => {
     expect(await playService(cluster, "service-ours")).toEqual(theirService);
+  });
+  it("a DaemonSet does the same", async () => {
+    expect(await playDaemonSet(cluster, "daemon-ours")).toEqual(theirDaemonSet);
   });
 
   it("its Events are the same", async () => {
@@ -142,6 +151,10 @@ const rare: Readonly<Record<string, readonly string[]>> = {
     ...["update services/finalizers", "get endpointslices.discovery.k8s.io"],
     ...["patch endpointslices.discovery.k8s.io", "delete endpointslices.discovery.k8s.io"],
     ...["create events.events.k8s.io", "patch events.events.k8s.io"],
+  ],
+  daemonset: [
+    ...["update daemonsets/finalizers.apps", "get pods", "update pods", "patch events.events.k8s.io"],
+    ...["get controllerrevisions.apps", "update controllerrevisions.apps", "delete controllerrevisions.apps"],
   ],
   deployment: ["update deployments/finalizers.apps", "get replicasets.apps", "patch events.events.k8s.io"],
 };
