@@ -11,6 +11,9 @@ const uncompared = {
 const loses =
   "a slice that is used for other endpoints loses what other clients have added, as with kube-controller-manager";
 
+const deletes =
+  "a slice with these labels that is not the Service's is deleted, as by kube-controller-manager";
+
 /** Two endpoints fill a slice. */
 const start: FunctionUnderTest = ({ now }) => endpointSliceController({ now, maxEndpointsPerSlice: 2 });
 
@@ -36,8 +39,8 @@ export const published = faultScenario({
   deployedAs,
   uncompared,
   except: {
-    "an object of another controller with the labels of endpointslices":
-      "a slice with these labels that is not the Service's is deleted, as by kube-controller-manager",
+    "endpointslices.discovery.k8s.io default/* deleted": "its endpoints go to the slices that have room",
+    "an object of another controller with the labels of endpointslices": deletes,
     "another client changes the object just before write 4": loses,
     "another client changes the object just before write 6": loses,
   },
@@ -57,7 +60,10 @@ export const repurposed = faultScenario({
   start,
   deployedAs,
   uncompared,
-  except: { "another client changes the object": loses },
+  except: {
+    "an object of another controller with the labels of endpointslices": deletes,
+    "another client changes the object": loses,
+  },
   given,
   steps: [
     { apply: service() },
