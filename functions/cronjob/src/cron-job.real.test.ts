@@ -150,3 +150,57 @@ it("keeps as many finished Jobs as the limits say", async () => {
     [],
   );
 });
+
+/** As a run leaves it that was killed before it noted the Job of a time, so many minutes after the last full five. */
+async function startedBefore(cluster: TestCluster, minutes: number, changes: object = {}): Promise<string> {
+  const { metadata: owner } = (await cluster.get(cronJobs, "tick")) ?? expect.fail("no CronJob");
+  const minute = Math.floor(cluster.now().getTime() / 300_000) * 5 + minutes;
+  const name = `tick-${minute}`;
+  const time = new Date(minute * 60_000).toISOString().replace(".000", "");
+  await cluster.apply({
+    ...jobs,
+    metadata: {
+      name,
+      annotations: { "batch.kubernetes.io/cronjob-scheduled-timestamp": time },
+      ownerReferences: [
+        { apiVersion: "batch/v1", kind: "CronJob", name: "tick", uid: owner.uid, controller: true },
+      ],
+      ...changes,
+    },
+    spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "tick:1" }] } } },
+  });
+  await cluster.advance("10ms");
+  return name;
+}
+
+it("takes up a Job that a killed run had started, and starts none beside it", async () => {
+  const cluster = await given({ concurrencyPolicy: "Forbid" });
+  const name = await startedBefore(cluster, 0);
+  expect((await statusNow(cluster)).active).toMatchObject([{ name }]);
+  await cluster.advance("5m");
+  expect(await jobsOf(cluster)).toHaveLength(1);
+  expect(reasons(cluster)).toContain("JobAlreadyActive");
+});
+
+it.each([
+  ["of a time that has not come", 60, {}],
+  ["whose time is not that of its name", 0, { name: "tick-manual" }],
+  ["without a time", 0, { annotations: {} }],
+])("does not take up a Job %s", async (_, minutes, changes) => {
+  const cluster = await given({});
+  await startedBefore(cluster, minutes, changes);
+  expect(await statusNow(cluster)).toMatchObject({ active: [] });
+  expect((await statusNow(cluster)).lastScheduleTime).toBeUndefined();
+  expect(reasons(cluster)).toContain("UnexpectedJob");
+});
+
+it("does not start a Job beside one that a user has released, with Forbid", async () => {
+  const cluster = await given({ concurrencyPolicy: "Forbid" });
+  await cluster.advance("5m");
+  const [job] = await jobsOf(cluster);
+  await cluster.patch(jobs, job?.metadata.name ?? "", { metadata: { ownerReferences: null } });
+  await cluster.advance("10ms");
+  await cluster.advance("5m");
+  expect(await jobsOf(cluster)).toHaveLength(1);
+  expect(reasons(cluster)).toEqual(["SuccessfulCreate", "JobAlreadyActive"]);
+});

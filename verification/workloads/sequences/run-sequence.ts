@@ -52,7 +52,8 @@ export async function runSequence(stage: Stage, sequence: Sequence): Promise<Tra
     }
     await delay(Math.max(0, wait));
     const before = [...world.seen];
-    naming.begun.push(Date.now());
+    // A busy process wakes late, and Jobs start when their minute begins.
+    naming.begun.push(times[i] ?? Date.now());
     if (action.do === "quota") quota = action.pods;
     const answer = await perform(actor, action);
     const waitsFor = await settle(world, family, { quota });
