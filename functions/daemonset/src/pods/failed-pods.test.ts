@@ -9,7 +9,10 @@ const pod = (failures?: string, hash = "new") =>
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
-      ...{ name: "agent", uid: "1", resourceVersion: "1", labels: { [hashLabel]: hash } },
+      name: "agent",
+      uid: "1",
+      resourceVersion: "1",
+      labels: { [hashLabel]: hash },
       creationTimestamp: new Date(created).toISOString(),
       ...(failures !== undefined && { annotations: { [failuresAnnotation]: failures } }),
     },

@@ -133,7 +133,10 @@ it("a function that fails while it runs is closed and started again", async () =
   const opening = Promise.withResolvers<undefined>();
   const { process, readinessOf } = processForTest();
   // A test that failed must end, too.
-  opened.push(() => Promise.resolve(opening.resolve(undefined)));
+  opened.push(() => {
+    opening.resolve(undefined);
+    return Promise.resolve();
+  });
   const one: HostedFunction = {
     ...hosted(controllerOf(name)),
     controller: async (_settings, { fail, closing }) => {
