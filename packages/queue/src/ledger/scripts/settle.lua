@@ -48,7 +48,8 @@ local anotherObject = e.f.uid ~= e.f.runUid
 local againAt = e.f.forced == '1' and now or tonumber(e.f.wokenFor) or now
 local ran, ranHere = e.f.ran, not unknown and e.f.ranIn == control.incarnation
 leave(e)
-clear(e, 'token', 'until', 'claim', 'leftObject', 'leftLists', 'seen', 'answers', 'announced', 'ran', 'ranIn', 'runUid', 'wokenFor')
+clear(e, 'token', 'until', 'claim', 'leftObject', 'leftLists', 'seen', 'answers', 'announced', 'ran', 'ranIn', 'runUid')
+clear(e, 'wokenFor')
 recordObserved(e, ranHere)
 if not e.f.leftLists then forgetLists(e) end
 if sawAll then

@@ -1,10 +1,10 @@
 -- Records wakes, and dispatches the next keys.
 --
 -- `wakes` is a JSON list of `Wake`s, with `force` on forced ones. A wake makes an idle or parked key ready, at once or
--- `after` a time, and ends a longer wait. Within a backoff window one wake runs the key early; later ones wait for the window's end, and
--- no longer. A leased key is not dispatched: settle notices the wake. A ready key moves up if the wake is more
--- urgent. A resync wakes only idle keys. A forced wake ends any wait except a pause, which a wake of the object
--- itself may begin or end.
+-- `after` a time, and ends a longer wait. Within a backoff window one wake runs the key early; later ones wait for the
+-- window's end, and no longer. A leased key is not dispatched: settle notices the wake. A ready key moves up if the
+-- wake is more urgent. A resync wakes only idle keys. A forced wake ends any wait except a pause, which a wake of the
+-- object itself may begin or end.
 --
 -- The cached object of a wake is kept for the run that is due. Deltas of other objects are kept if the previous run
 -- left lists, or a run in progress may leave some. A change that the previous run has seen or made causes no run.
