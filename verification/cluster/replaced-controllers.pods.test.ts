@@ -8,6 +8,7 @@ import { deployments } from "../workloads/deployments/family.ts";
 import { daemonSets } from "../workloads/daemonsets/family.ts";
 import { controllersBeside } from "../workloads/families.ts";
 import { endpointSlices } from "../workloads/endpointslices/family.ts";
+import { cronJobs } from "../workloads/cronjobs/family.ts";
 import { jobs } from "../workloads/jobs/family.ts";
 import { auditLog, ownersAreChecked } from "@drover/real-cluster";
 import { accountOf } from "./deployer-in-pods.ts";
@@ -16,11 +17,12 @@ import { installDeployer, partImages } from "./installed-deployer.ts";
 import { allowedBy, ruleSchema, usedBy } from "./needed-rules.ts";
 import { nodeImage, startPodClusterAs } from "./pod-cluster.ts";
 import { playDaemonSet } from "./stories/daemon-set-story.ts";
+import { playCronJobs } from "./stories/cron-job-story.ts";
 import { playJobs } from "./stories/job-story.ts";
 import { playService } from "./stories/service-story.ts";
 import { openStage, type Played, type Stage } from "./stories/story-stage.ts";
 
-const names = ["replicaset", "deployment", "job", "daemonset", "endpointslice"];
+const names = ["replicaset", "deployment", "job", "cronjob", "daemonset", "endpointslice"];
 const home = "apps";
 const manifest = (name: string) => new URL(`../../functions/${name}/deploy/function.yaml`, import.meta.url);
 
@@ -54,6 +56,7 @@ let theirStage: Stage;
 let theirJobs: unknown;
 let theirService: unknown;
 let theirDaemonSet: unknown;
+let theirCronJobs: unknown;
 
 describe("with kube-controller-manager's controllers", patience, () => {
   beforeAll(async () => {
@@ -77,6 +80,9 @@ describe("with kube-controller-manager's controllers", patience, () => {
   it("a DaemonSet rolls and is undone", async () => {
     theirDaemonSet = await playDaemonSet(cluster, "daemon-theirs");
   });
+  it("CronJobs start Jobs at two times", async () => {
+    theirCronJobs = await playCronJobs(cluster, "cron-theirs");
+  });
 });
 
 describe("with ours in their place, which are pods that the deployer made", patience, () => {
@@ -84,7 +90,7 @@ describe("with ours in their place, which are pods that the deployer made", pati
   let before: string;
   beforeAll(async () => {
     before = await ofDrover();
-    await cluster.runControllers(controllersBeside(deployments, jobs, daemonSets, endpointSlices));
+    await cluster.runControllers(controllersBeside(deployments, jobs, cronJobs, daemonSets, endpointSlices));
     for (const name of names) await cluster.kubectl(["apply", "-n", home, "-f", manifest(name).pathname]);
     const functions = names.map((name) => `reconcilefunction/${name}`);
     await cluster.wait("condition=Ready", `--namespace=${home}`, ...functions);
@@ -112,6 +118,9 @@ describe("with ours in their place, which are pods that the deployer made", pati
   });
   it("a DaemonSet does the same", async () => {
     expect(await playDaemonSet(cluster, "daemon-ours")).toEqual(theirDaemonSet);
+  });
+  it("CronJobs start the same Jobs", async () => {
+    expect(await playCronJobs(cluster, "cron-ours")).toEqual(theirCronJobs);
   });
 
   it("its Events are the same", async () => {
@@ -155,6 +164,13 @@ const rare: Readonly<Record<string, readonly string[]>> = {
   daemonset: [
     ...["update daemonsets/finalizers.apps", "get pods", "update pods", "patch events.events.k8s.io"],
     ...["get controllerrevisions.apps", "update controllerrevisions.apps", "delete controllerrevisions.apps"],
+  ],
+  cronjob: [
+    "update cronjobs/finalizers.batch",
+    "get jobs.batch",
+    "update jobs.batch",
+    "patch jobs.batch",
+    "patch events.events.k8s.io",
   ],
   deployment: ["update deployments/finalizers.apps", "get replicasets.apps", "patch events.events.k8s.io"],
 };
