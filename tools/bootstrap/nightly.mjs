@@ -32,6 +32,8 @@ const SUITES = {
   conformance: ["conformance", "--sequences", "20000"],
   workloads: ["workloads", "--sequences", "300"],
   jobs: ["workloads", "--family", "jobs", "--sequences", "300"],
+  cronjobs: ["workloads", "--family", "cronjobs", "--sequences", "40"],
+  endpointslices: ["workloads", "--family", "endpointslices", "--sequences", "300"],
   daemonsets: ["workloads", "--family", "daemonsets", "--sequences", "300"],
   "children's faults": ["faults:composed", "--plans", "10000"],
   plans: ["plans", "--changes", "500"],
