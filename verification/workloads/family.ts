@@ -24,6 +24,8 @@ export interface Family {
   readonly podOwner: Kind;
   /** The functions that replace this family's controllers. */
   readonly functions: readonly FunctionName[];
+  /** Settings of these functions, by the names of environment variables. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** kube-controller-manager's `--controllers` beside the functions that replace this family's. */
   readonly controllers: readonly string[];
   /** Controllers that neither side runs, such as `-a`: they do at any time what this family's do, too. */

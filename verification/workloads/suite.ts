@@ -1,17 +1,16 @@
 // All sequences with one subject, then all with the other, on one control plane; and what differs, made short.
 import { setTimeout as delay } from "node:timers/promises";
 import { objectKey } from "@drover/controller";
-import { builtin, connect } from "@drover/kube";
+import { builtin } from "@drover/kube";
 import type { KubeClient } from "@drover/kube";
-import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import type { FakeNodeCluster } from "@drover/real-cluster";
 import { isJson, isObject } from "../../packages/sandbox/src/json.ts";
 import type { Sequence } from "./sequences/actions.ts";
 import { compareTraces, described } from "./canonical/compare.ts";
 import type { Allowed, Difference } from "./canonical/compare.ts";
 import type { Family } from "./family.ts";
+import { layGround } from "./ground.ts";
 import { kinds } from "./sequences/kinds.ts";
-import { observe } from "./observe.ts";
 import { runSequences } from "./sequences/run-sequence.ts";
 import type { Stage } from "./sequences/run-sequence.ts";
 import type { Trace } from "./sequences/trace.ts";
@@ -222,25 +221,12 @@ async function compared(ground: Ground): Promise<SuiteResult> {
 
 /** Starts a control plane, runs everything and stops it. */
 export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
-  const { nodes = [{}], controllerManagerArgs = [], kinds: followed } = options.family;
-  const cluster = await startClusterWithFakeNodes({
-    nodes: nodes.length,
-    controllerManagerArgs,
-    log: options.log,
-  });
-  const client = await connect({ kubeconfig: cluster.kubeconfig });
+  const { family, log } = options;
+  const { cluster, client, observer, stop } = await layGround([family], log);
   try {
-    for (const [i, labels] of nodes.entries()) {
-      const patch = { type: "merge", body: { metadata: { labels } } } as const;
-      await client.patch(builtin.node, objectKey({ name: `fake-${i}` }), patch);
-    }
-    const observer = await observe(client, followed);
-    const stage = { client, kubectl: cluster.kubectl, observer, family: options.family };
-    const result = await compared({ cluster, stage, options });
-    observer.close();
-    return result;
+    const stage = { client, kubectl: cluster.kubectl, observer, family };
+    return await compared({ cluster, stage, options });
   } finally {
-    await client.close();
-    await cluster.stop();
+    await stop();
   }
 }

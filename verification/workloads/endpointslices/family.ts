@@ -14,6 +14,7 @@ export const endpointSlices: Family = {
   // Pods are created by users.
   podOwner: "ReplicaSet",
   functions: ["endpointslice"],
+  settings: { DROVER_MAX_ENDPOINTS_PER_SLICE: String(maxEndpoints) },
   controllers: ["*", "-endpointslice-controller"],
   controllerManagerArgs: [`--max-endpoints-per-slice=${maxEndpoints}`],
   nodes: [{ [zoneLabel]: "zone-a" }, { [zoneLabel]: "zone-b" }, {}],

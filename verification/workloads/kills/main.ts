@@ -8,15 +8,14 @@
  * Rounds go on until our functions have been under way for so many minutes.
  */
 import { parseArgs } from "node:util";
-import { connect } from "@drover/kube";
 import { pseudoRandom } from "@drover/random";
-import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { omit } from "../../../packages/sandbox/src/json.ts";
 import { counts } from "../../harness/report-violations.ts";
 import { wholeNumber } from "../../harness/whole-number.ts";
 import { compareTraces, described } from "../canonical/compare.ts";
 import { controllersBeside, families } from "../families.ts";
-import { observe } from "../observe.ts";
+import type { Family } from "../family.ts";
+import { layGround } from "../ground.ts";
 import { startFunctions } from "../our-functions.ts";
 import { runSequences } from "../sequences/run-sequence.ts";
 import type { Trace } from "../sequences/trace.ts";
@@ -34,20 +33,25 @@ const minutes = wholeNumber("minutes", values.minutes, 1);
 const seed = wholeNumber("seed", values.seed);
 const perRound = wholeNumber("sequences", values.sequences, 1);
 
-const cluster = await startClusterWithFakeNodes({ nodes: 1, log: console.error });
-const client = await connect({ kubeconfig: cluster.kubeconfig });
-const observer = await observe(client, [...new Set(families.flatMap(({ kinds }) => kinds))]);
+const { cluster, client, observer, stop } = await layGround(families, console.error);
 const stage = { client, kubectl: cluster.kubectl, observer };
+const without = families.flatMap((family) => family.without ?? []);
 
+/** One whose sequences take minutes has fewer of them. */
+const countIn = ({ timesOf }: Family): number => (timesOf === undefined ? 4 * perRound : perRound);
 /** Those of all families at once, each with as many namespaces at work. */
 const tracesOf = (round: number): Promise<readonly (readonly Trace[])[]> =>
   Promise.all(
     families.map((family) =>
-      runSequences({ ...stage, family }, sequencesOf(family, round), { atOnce: Math.ceil(perRound / 2) }),
+      runSequences({ ...stage, family }, sequencesOf(family, round), {
+        atOnce: family.timesOf === undefined ? Math.ceil(perRound / 2) : perRound,
+      }),
     ),
   );
-const sequencesOf = ({ sequenceOf }: (typeof families)[number], round: number) =>
-  Array.from({ length: perRound }, (_, i) => sequenceOf(seed * 10_000 + round * perRound + i));
+const sequencesOf = (family: Family, round: number) =>
+  Array.from({ length: countIn(family) }, (_, i) =>
+    family.sequenceOf(seed * 10_000 + round * countIn(family) + i),
+  );
 
 const withoutEvents = ({ moments, ...trace }: Trace): Trace => ({
   ...trace,
@@ -58,12 +62,13 @@ const killed = counts<string>();
 const dice = pseudoRandom(seed);
 let [underWay, sequences, actions, differ, broken] = [0, 0, 0, 0, 0];
 for (let round = 0; underWay < minutes * 60_000; round += 1) {
-  await cluster.runControllers(["*"]);
+  await cluster.runControllers(["*", ...without]);
   const theirs = await tracesOf(round);
-  await cluster.runControllers(controllersBeside(...families));
+  await cluster.runControllers([...controllersBeside(...families), ...without]);
   const functions = await startFunctions(
     cluster,
-    families.flatMap(({ functions }) => functions),
+    families.flatMap((family) => family.functions),
+    { settings: Object.assign({}, ...families.map(({ settings }) => settings)) as Record<string, string> },
   );
   const begun = performance.now();
   const stopping = new AbortController();
@@ -98,9 +103,7 @@ for (let round = 0; underWay < minutes * 60_000; round += 1) {
     `round ${round + 1}: ${sequences} sequences, ${killed.size} killed, ${differ} differ, ${broken} rules broken`,
   );
 }
-observer.close();
-await client.close();
-await cluster.stop();
+await stop();
 console.log(
   `${(underWay / 60_000).toFixed(0)} minutes, seed ${seed}, of ${families.map(({ name }) => name).join(", ")}: ${actions} actions ` +
     `in ${sequences} sequences, ${killed.size} killed (${killed.listed()}): ${differ} sequences differ, ${broken} rules broken`,
