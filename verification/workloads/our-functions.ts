@@ -25,8 +25,8 @@ export interface OurFunctions {
 }
 
 export interface StartOptions extends SubjectOptions {
-  /** Settings of the functions, by the names of environment variables. */
-  readonly settings?: Readonly<Record<string, string>>;
+  /** Settings of functions that run in a process of their own, by the names of environment variables. */
+  readonly settings?: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
 /** The functions for Deployments and ReplicaSets. */
@@ -36,7 +36,7 @@ export const start = (cluster: Administered, options?: SubjectOptions): Promise<
 export async function startFunctions(
   cluster: Administered,
   names: readonly FunctionName[],
-  { inOneProcess = false, settings = {} }: StartOptions = {},
+  { inOneProcess = false, settings = new Map() }: StartOptions = {},
 ): Promise<OurFunctions> {
   const folder = mkdtempSync(join(tmpdir(), "drover-workloads-"));
   const manifests = join(folder, "functions");
@@ -81,7 +81,9 @@ export async function startFunctions(
       env: {
         DROVER_REDIS_URL: redis.url,
         DROVER_KUBECONFIG: kubeconfigs.get(part) ?? "",
-        ...(part === "bridge" ? { DROVER_FUNCTIONS: manifests } : { DROVER_CONCURRENCY: "16", ...settings }),
+        ...(part === "bridge"
+          ? { DROVER_FUNCTIONS: manifests }
+          : { DROVER_CONCURRENCY: "16", ...settings.get(part) }),
       },
     });
     children.set(part, child);

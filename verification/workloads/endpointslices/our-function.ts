@@ -7,5 +7,5 @@ import { maxEndpoints } from "./service.ts";
 export const start = (cluster: Administered, options?: SubjectOptions): Promise<OurFunctions> =>
   startFunctions(cluster, ["endpointslice"], {
     ...options,
-    settings: { DROVER_MAX_ENDPOINTS_PER_SLICE: String(maxEndpoints) },
+    settings: new Map([["endpointslice", { DROVER_MAX_ENDPOINTS_PER_SLICE: String(maxEndpoints) }]]),
   });

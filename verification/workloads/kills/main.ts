@@ -5,7 +5,7 @@
  *
  *     npm run chaos:workloads -- --minutes 20 --seed 1
  *
- * Rounds go on until our functions have been under way for so many minutes.
+ * `--families jobs,cronjobs` takes some of them. Rounds go on until our functions have been under way for so many minutes.
  */
 import { parseArgs } from "node:util";
 import { pseudoRandom } from "@drover/random";
@@ -13,7 +13,7 @@ import { omit } from "../../../packages/sandbox/src/json.ts";
 import { counts } from "../../harness/report-violations.ts";
 import { wholeNumber } from "../../harness/whole-number.ts";
 import { compareTraces, described } from "../canonical/compare.ts";
-import { controllersBeside, families } from "../families.ts";
+import { controllersBeside, families as all, familyNamed } from "../families.ts";
 import type { Family } from "../family.ts";
 import { layGround } from "../ground.ts";
 import { startFunctions } from "../our-functions.ts";
@@ -27,8 +27,10 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     /** Sequences of each family in a round. */
     sequences: { type: "string", default: "12" },
+    families: { type: "string", default: all.map(({ name }) => name).join(",") },
   },
 });
+const families = values.families.split(",").map(familyNamed);
 const minutes = wholeNumber("minutes", values.minutes, 1);
 const seed = wholeNumber("seed", values.seed);
 const perRound = wholeNumber("sequences", values.sequences, 1);
@@ -68,7 +70,11 @@ for (let round = 0; underWay < minutes * 60_000; round += 1) {
   const functions = await startFunctions(
     cluster,
     families.flatMap((family) => family.functions),
-    { settings: Object.assign({}, ...families.map(({ settings }) => settings)) as Record<string, string> },
+    {
+      settings: new Map(
+        families.flatMap(({ functions, settings = {} }) => functions.map((name) => [name, settings])),
+      ),
+    },
   );
   const begun = performance.now();
   const stopping = new AbortController();
