@@ -162,7 +162,13 @@ const rare: Readonly<Record<string, readonly string[]>> = {
     ...["create events.events.k8s.io", "patch events.events.k8s.io"],
   ],
   daemonset: [
-    ...["update daemonsets/finalizers.apps", "get pods", "update pods", "patch events.events.k8s.io"],
+    ...[
+      "update daemonsets/finalizers.apps",
+      "get pods",
+      "update pods",
+      "patch pods",
+      "patch events.events.k8s.io",
+    ],
     ...["get controllerrevisions.apps", "update controllerrevisions.apps", "delete controllerrevisions.apps"],
   ],
   cronjob: [

@@ -38,7 +38,8 @@ const listSchema = z.object({
     z.object({
       metadata: z.object({ name: z.string(), annotations: z.record(z.string(), z.string()).optional() }),
       status: z.looseObject({
-        active: z.array(z.unknown()).optional(),
+        // A CronJob lists its Jobs, and a Job counts its pods.
+        active: z.union([z.array(z.unknown()).transform((all) => all.length), z.number()]).default(0),
         conditions: z.array(z.object({ type: z.string(), status: z.string() })).optional(),
         lastScheduleTime: z.string().optional(),
         lastSuccessfulTime: z.string().optional(),
@@ -58,10 +59,10 @@ const eventSchema = z.object({
 
 /** The status of a CronJob, by the times since its first one. */
 function shownCronJob({ metadata: { name }, status }: Found, first: number): string {
-  const { active = [], lastScheduleTime, lastSuccessfulTime } = status;
+  const { active, lastScheduleTime, lastSuccessfulTime } = status;
   const minute = lastScheduleTime === undefined ? "never" : (Date.parse(lastScheduleTime) - first) / 60_000;
   const success = lastSuccessfulTime === undefined ? "no success" : "a success";
-  return `${name}: ${active.length} active, last at ${minute}, ${success}`;
+  return `${name}: ${active} active, last at ${minute}, ${success}`;
 }
 
 /** A Job, its time and its end. */
