@@ -106,12 +106,12 @@ for (let round = 0; underWay < minutes * 60_000; round += 1) {
       }
     }
   console.error(
-    `round ${round + 1}: ${sequences} sequences, ${killed.size} killed, ${differ} differ, ${broken} rules broken`,
+    `round ${round + 1}: ${sequences} sequences, killed: ${killed.listed()}; ${differ} differ, ${broken} rules broken`,
   );
 }
 await stop();
 console.log(
   `${(underWay / 60_000).toFixed(0)} minutes, seed ${seed}, of ${families.map(({ name }) => name).join(", ")}: ${actions} actions ` +
-    `in ${sequences} sequences, ${killed.size} killed (${killed.listed()}): ${differ} sequences differ, ${broken} rules broken`,
+    `in ${sequences} sequences, killed: ${killed.listed()}; ${differ} sequences differ, ${broken} rules broken`,
 );
 process.exitCode = differ + broken > 0 ? 1 : 0;
