@@ -167,7 +167,7 @@ const EXPLAINED: readonly Explained[] = [
     reason: "Neither text is a revision.",
   },
   {
-    file: "apps/deployer/src/network/egress.ts",
+    file: "packages/runtime/src/network/egress.ts",
     behind: 'const [address = "", size = ',
     original: '""',
     replacement: '"Stryker was here!"',

@@ -1,5 +1,6 @@
 import {
   type DeployableFunction,
+  functionLabel,
   functionPodSpec,
   grantedPermissions,
   metricsVariables,
@@ -10,12 +11,17 @@ import {
   serverVariables,
   stopGraceOf,
 } from "@drover/controller";
+import { functionPolicy, metadataNetworks, parseDestinations, parseNetworks } from "@drover/runtime";
 
 /** The namespace of the process and of its functions. Users that may write in it can act as these functions. */
 export const namespace = "workload-controllers";
 const name = "controller-manager";
 const rbac = "rbac.authorization.k8s.io";
-const labels = { "drover.dev/function": name }; // Redis' NetworkPolicy admits Pods with this label.
+/** Redis' NetworkPolicy admits Pods with this label. */
+const labels = { [functionLabel]: name };
+/** The namespace of the installation. */
+const droverNamespace = "drover";
+const redisUrl = `rediss://${name}@valkey.${droverNamespace}:6379`;
 
 /**
  * The manifests with which an operator runs functions in one process. Each function is registered by a ReconcileFunction
@@ -98,7 +104,7 @@ function deployment(functions: readonly DeployableFunction[]): object {
     secrets: [{ name: "redis", secretName: `${name}-redis`, mountPath: redisFolder }],
     env: [
       { name: "DROVER_FUNCTIONS_IN", value: namespace },
-      { name: redisVariables.url, value: `rediss://${name}@valkey.drover:6379` },
+      { name: redisVariables.url, value: redisUrl },
       { name: redisVariables.passwordFile, value: `${redisFolder}/password` },
       { name: redisVariables.caFile, value: `${caFolder}/ca.crt` },
       ...serverVariables({}, grace),
@@ -120,40 +126,23 @@ const disruptionBudget = {
   spec: { minAvailable: 1, selector: { matchLabels: labels } },
 };
 
-/** As for functions that the deployer deploys: scrapers may connect, and the metadata addresses of clouds are closed. */
+/**
+ * As for functions that the deployer deploys: scrapers may connect, and the metadata addresses of clouds are closed. The
+ * identity agent of EKS is not needed.
+ */
 const networkPolicy = {
   apiVersion: "networking.k8s.io/v1",
   kind: "NetworkPolicy",
   metadata: { name, namespace },
-  spec: {
-    podSelector: { matchLabels: labels },
-    policyTypes: ["Ingress", "Egress"],
-    ingress: [
-      {
-        ports: [{ port: "http", protocol: "TCP" }],
-        from: [
-          {
-            namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "drover" } },
-            podSelector: { matchLabels: { "drover.dev/component": "monitoring" } },
-          },
-        ],
-      },
-    ],
-    egress: [
-      {
-        to: [
-          { namespaceSelector: {} },
-          { ipBlock: { cidr: "0.0.0.0/0", except: ["169.254.0.0/16"] } },
-          { ipBlock: { cidr: "::/0", except: ["fe80::/10", "fd00:ec2::/32"] } },
-        ],
-      },
-      // Name servers on the node have addresses of that range.
-      {
-        ports: [
-          { port: 53, protocol: "UDP" },
-          { port: 53, protocol: "TCP" },
-        ],
-      },
-    ],
-  },
+  spec: functionPolicy({
+    name,
+    spec: {},
+    redisUrl,
+    gateway: { namespace: droverNamespace },
+    network: {
+      namespace: droverNamespace,
+      monitoring: [],
+      egress: { ...parseDestinations("pods 0.0.0.0/0 ::/0"), except: parseNetworks(metadataNetworks) },
+    },
+  }),
 };

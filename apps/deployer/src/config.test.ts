@@ -1,6 +1,6 @@
+import { egressPeers } from "@drover/runtime";
 import { afterEach, expect, it, vi } from "vitest";
 import { functionConfig } from "./config.ts";
-import { egressPeers } from "./network/egress.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 const given = (env: Readonly<Record<string, string>>) => {

@@ -1,5 +1,9 @@
 import {
+  defaultEgress,
   functionSettings,
+  metadataNetworks,
+  parseDestinations,
+  parseNetworks,
   namespaceName,
   parseWith,
   partSettings,
@@ -10,7 +14,6 @@ import {
   splitWords,
 } from "@drover/runtime";
 import { z } from "zod";
-import { metadataNetworks, parseDestinations, parseNetworks, defaultEgress } from "./network/egress.ts";
 
 /** A ServiceAccount, as `namespace/name`. */
 const account = (usual: string) =>

@@ -62,6 +62,15 @@ export {
 } from "./functions/permitted-functions.ts";
 export type { FunctionDefinition } from "./worker/function-definition.ts";
 export { runFunction, serveController } from "./worker/run-function.ts";
+export {
+  defaultEgress,
+  type Egress,
+  egressPeers,
+  metadataNetworks,
+  parseDestinations,
+  parseNetworks,
+} from "./network/egress.ts";
+export { type FunctionNetwork, functionPolicy } from "./network/function-policy.ts";
 export { type HostedFunction, hostFunctions } from "./host/host-functions.ts";
 export { openReconciler } from "./worker/open-reconciler.ts";
 export { openWorker, type Worker, type WorkerProcess } from "./worker/open-worker.ts";

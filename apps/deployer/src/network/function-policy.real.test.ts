@@ -1,11 +1,17 @@
 import { startRealCluster, type RealCluster } from "@drover/real-cluster";
+import {
+  defaultEgress,
+  type Egress,
+  metadataNetworks,
+  parseDestinations,
+  parseNetworks,
+} from "@drover/runtime";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type Connection, evaluate, type Peer } from "../../../../verification/network-policies/evaluate.ts";
-import { type Egress, metadataNetworks, parseDestinations, parseNetworks, defaultEgress } from "./egress.ts";
 import { functionObjects } from "../objects/function-objects.ts";
 import { cupSpec, environment } from "../testing/cups.ts";
 

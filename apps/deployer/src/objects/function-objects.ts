@@ -1,7 +1,7 @@
 import { serviceNameOf, functionLabel } from "@drover/controller";
 import { builtin } from "@drover/kube";
+import { functionPolicy } from "@drover/runtime";
 import { boundRole } from "../roles/bound-role.ts";
-import { functionPolicy } from "../network/function-policy.ts";
 import { type FunctionRef, ownedMetadata, ownedClusterMetadata } from "../function-ref.ts";
 import { authorsAnnotation, clusterRoleName } from "../names.ts";
 import type { DeployEnvironment } from "../pods/pod-template.ts";

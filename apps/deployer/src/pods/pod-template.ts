@@ -19,7 +19,7 @@ import {
   functionLabel,
   webhookVariables,
 } from "@drover/controller";
-import type { FunctionNetwork } from "../network/function-policy.ts";
+import type { FunctionNetwork } from "@drover/runtime";
 import type { FunctionRef, ServiceAccountRef } from "../function-ref.ts";
 import type { KedaSettings } from "../objects/keda-objects.ts";
 import { caKey, digest, redisSecretName, redisUserName, podRevisionAnnotation } from "../names.ts";

@@ -6,7 +6,7 @@ const parts = { namespace: "gates", name: "gateway" };
 const policyOf = (of: Partial<FunctionPolicyInput>, spec: Partial<FunctionPolicyInput["spec"]> = {}) =>
   functionPolicy({
     name: "cups",
-    spec: spec as FunctionPolicyInput["spec"],
+    spec: spec,
     redisUrl: redis,
     gateway: parts,
     network: { namespace: "drover", monitoring: [], egress: { pods: false, networks: [], except: [] } },

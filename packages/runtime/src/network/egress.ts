@@ -1,5 +1,5 @@
-import { splitWords } from "@drover/runtime";
 import { isIP } from "node:net";
+import { splitWords } from "../process/settings.ts";
 
 /** A network in the API server's notation: `10.0.0.0/8`. */
 interface Network {

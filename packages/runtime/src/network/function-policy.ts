@@ -1,12 +1,10 @@
-import { portOf, functionLabel } from "@drover/controller";
+import { functionLabel, portOf, type ReconcileFunctionSpec } from "@drover/controller";
 import { isIP } from "node:net";
 import { type Egress, egressPeers } from "./egress.ts";
-import type { FunctionContext } from "../objects/function-object.ts";
-import type { ServiceAccountRef } from "../function-ref.ts";
 
-/** The deployer's network settings, the same for all functions. */
+/** The network settings of an installation, the same for all functions. */
 export interface FunctionNetwork {
-  /** The deployer's own namespace. */
+  /** The namespace of Drover's parts. */
   readonly namespace: string;
   /**
    * Namespaces with Pods that may read metrics of functions, in addition to the Pods in `namespace` with the component
@@ -19,9 +17,9 @@ export interface FunctionNetwork {
 /** The input of a function's NetworkPolicy. */
 export interface FunctionPolicyInput {
   readonly name: string;
-  readonly spec: FunctionContext["spec"];
+  readonly spec: Pick<ReconcileFunctionSpec, "container" | "delivery">;
   readonly network: FunctionNetwork;
-  readonly gateway: ServiceAccountRef;
+  readonly gateway: { readonly namespace: string };
   readonly redisUrl: string;
 }
 
