@@ -1,6 +1,6 @@
-import { type Announcement, timestamp } from "@drover/controller";
+import { timestamp } from "@drover/controller";
 import type { KubeObject } from "@drover/kube";
-import type { WorkloadRunContext } from "@drover/workloads";
+import { publishAs, type WorkloadRunContext } from "@drover/workloads";
 import type { CronJob, CronJobObject, CronJobStatus } from "./cron-job.ts";
 import type { Seconds } from "./schedule/local-time.ts";
 
@@ -11,14 +11,7 @@ export interface CronJobRunContext extends WorkloadRunContext<typeof CronJob> {
   readonly progress: { status: CronJobStatus };
 }
 
-export const publish = (
-  { context }: Pick<CronJobRunContext, "context">,
-  reason: string,
-  note: string,
-  type: Announcement["type"] = "Normal",
-): void => {
-  context.announce({ type, reason, note, action: "Schedule" });
-};
+export const publish = publishAs("Schedule");
 
 export const secondsOf = (time: string): Seconds => Date.parse(time) / 1_000;
 export const timeOf = (seconds: Seconds): string => timestamp(new Date(seconds * 1_000));

@@ -1,26 +1,14 @@
 // The sandbox serves no CronJobs: these tests run on a real API server, without other controllers, and on the clock of the test.
-import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { type Manifest, sharedServer, testCluster, type TestCluster } from "@drover/testing";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import type { Manifest, TestCluster } from "@drover/testing";
+import { expect, it } from "vitest";
+import { onRealCluster } from "../../job/src/testing/real-cluster.ts";
 import { cronJobController } from "./cron-job-controller.ts";
 import { type CronJobStatus, cronJobSchema } from "./cron-job.ts";
 import deployedAs from "./function.ts";
 
 const cronJobs = { apiVersion: "batch/v1", kind: "CronJob" };
 const jobs = { apiVersion: "batch/v1", kind: "Job" };
-let real: RealCluster;
-beforeAll(async () => {
-  real = await startRealCluster();
-}, 900_000);
-afterAll(() => real.stop());
-
-let opened: TestCluster | undefined;
-afterEach(async () => {
-  for (const kind of [cronJobs, jobs])
-    for (const { metadata } of (await opened?.list(kind)) ?? []) await opened?.delete(kind, metadata.name);
-  await opened?.close();
-  opened = undefined;
-});
+const open = onRealCluster([cronJobs, jobs]);
 
 const cron = (spec: object): Manifest => ({
   ...cronJobs,
@@ -38,11 +26,7 @@ const cron = (spec: object): Manifest => ({
 });
 /** At the last full five minutes: the API server's clock says when the CronJob was created. */
 async function given(spec: object): Promise<TestCluster> {
-  const cluster = (opened = await testCluster(({ now }) => cronJobController(now), {
-    deployedAs,
-    servers: sharedServer(real),
-    at: new Date().toISOString(),
-  }));
+  const cluster = await open(({ now }) => cronJobController(now), deployedAs);
   await cluster.apply(cron(spec));
   await cluster.advance("10ms");
   return cluster;

@@ -1,7 +1,7 @@
 import type { Milliseconds, ReconcileResult } from "@drover/controller";
 import { Job, type JobObject, jobSchema } from "@drover/job";
 import { controllerOf, refOf } from "@drover/kube";
-import { isSameStatus, requeueIn, type WorkloadRunContext } from "@drover/workloads";
+import { isSameStatus, replaceStatus, requeueIn, type WorkloadRunContext } from "@drover/workloads";
 import { cleanUpJobs } from "./clean-up-jobs.ts";
 import { CronJob, cronJobSchema } from "./cron-job.ts";
 import type { CronJobRunContext } from "./cron-job-run.ts";
@@ -41,6 +41,5 @@ async function jobsOf({ client, context, cronJob }: CronJobRunContext): Promise<
 }
 
 async function writeStatus({ client, cronJob, progress: { status } }: CronJobRunContext): Promise<void> {
-  if (!isSameStatus(cronJob.status, status))
-    await client.replace(refOf(CronJob), { ...cronJob, status }, { subresource: "status" });
+  await replaceStatus({ client }, refOf(CronJob), cronJob, status);
 }

@@ -1,5 +1,4 @@
-import type { Announcement } from "@drover/controller";
-import type { Owner, Pod, WorkloadRunContext } from "@drover/workloads";
+import { type Owner, type Pod, publishAs, type WorkloadRunContext } from "@drover/workloads";
 import type { DaemonSet, DaemonSetObject } from "./daemon-set.ts";
 import type { Placement } from "./nodes/placement.ts";
 
@@ -36,9 +35,4 @@ export interface PlannedPod {
   readonly failures?: number | undefined;
 }
 
-export const publish = (
-  { context }: Pick<DaemonSetRunContext, "context">,
-  reason: string,
-  note: string,
-  type: Announcement["type"] = "Normal",
-): void => context.announce({ type, reason, note, action: "Reconcile" });
+export const publish = publishAs("Reconcile");

@@ -1,7 +1,5 @@
-import { refOf } from "@drover/kube";
-import { isAvailable, isReady, isSameStatus } from "@drover/workloads";
-import { DaemonSet, type DaemonSetObject, type DaemonSetStatus } from "./daemon-set.ts";
-import type { DaemonSetRunContext } from "./daemon-set-run.ts";
+import { isAvailable, isReady } from "@drover/workloads";
+import type { DaemonSetStatus } from "./daemon-set.ts";
 import { inKeepingOrder, isUpdated } from "./pods/daemon-pod.ts";
 import type { Rollout } from "./rollout/rolling-update.ts";
 
@@ -27,19 +25,4 @@ export function daemonSetStatus({ daemonSet, hash, pods, placements, now }: Roll
     numberUnavailable: desired.length - available,
     observedGeneration: metadata.generation ?? 0,
   };
-}
-
-/** Writes a status if it differs from the present one, for the version that was read. @returns true if it was written. */
-export async function writeStatus(
-  { client, context }: DaemonSetRunContext,
-  read: DaemonSetObject,
-  status: DaemonSetStatus,
-): Promise<boolean> {
-  if (isSameStatus(read.status, status)) return false;
-  await client.replace(
-    refOf(DaemonSet),
-    { ...read, status },
-    { subresource: "status", signal: context.signal },
-  );
-  return true;
 }

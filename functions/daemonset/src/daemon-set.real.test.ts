@@ -1,8 +1,8 @@
 // On a real API server, without other controllers and nodes, and on the clock of the test.
 import type { KubeObject } from "@drover/kube";
-import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { sharedServer, testCluster, type TestCluster } from "@drover/testing";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import type { TestCluster } from "@drover/testing";
+import { expect, it } from "vitest";
+import { onRealCluster } from "../../job/src/testing/real-cluster.ts";
 import { daemonSetSchema, type DaemonSetStatus } from "./daemon-set.ts";
 import { daemonSetController } from "./daemon-set-controller.ts";
 import deployedAs from "./function.ts";
@@ -21,30 +21,13 @@ import {
   writePod,
 } from "./testing/daemon-sets.ts";
 
-let real: RealCluster;
-beforeAll(async () => {
-  real = await startRealCluster();
-}, 900_000);
-afterAll(() => real.stop());
-
-let opened: TestCluster | undefined;
-afterEach(async () => {
-  if (opened !== undefined)
-    for (const kind of [daemonSets, pods, revisions, nodes])
-      for (const { metadata } of await opened.list(kind)) await opened.delete(kind, metadata.name);
-  await opened?.close();
-  opened = undefined;
-});
+const opened = onRealCluster([daemonSets, pods, revisions, nodes]);
 
 /** A cluster with these nodes. */
 async function open(...names: readonly string[]): Promise<TestCluster> {
-  opened = await testCluster(({ now }) => daemonSetController(now), {
-    deployedAs,
-    servers: sharedServer(real),
-    at: new Date().toISOString(),
-  });
-  for (const name of names) await addNode(opened, name);
-  return opened;
+  const cluster = await opened(({ now }) => daemonSetController(now), deployedAs);
+  for (const name of names) await addNode(cluster, name);
+  return cluster;
 }
 
 async function given(manifest: ReturnType<typeof daemonSet>, ...names: readonly string[]) {

@@ -1,10 +1,17 @@
 import type { ReconcileResult } from "@drover/controller";
 import { builtin, refOf } from "@drover/kube";
-import { nextAvailable, type Owner, type Pod, requeueIn, type WorkloadRunContext } from "@drover/workloads";
+import {
+  nextAvailable,
+  type Owner,
+  type Pod,
+  replaceStatus,
+  requeueIn,
+  type WorkloadRunContext,
+} from "@drover/workloads";
 import { z } from "zod";
 import { DaemonSet, daemonSetSchema } from "./daemon-set.ts";
 import { type DaemonSetRunContext, publish } from "./daemon-set-run.ts";
-import { daemonSetStatus, writeStatus } from "./daemon-set-status.ts";
+import { daemonSetStatus } from "./daemon-set-status.ts";
 import { type Node, nodeSchema } from "./nodes/node.ts";
 import { placementOn } from "./nodes/placement.ts";
 import { type AppliedChanges, applyChanges } from "./pods/apply-changes.ts";
@@ -61,7 +68,9 @@ async function reconcilePods(
   if (firstFailure === undefined) await trimHistory(runContext, revisions);
   const pods = withCreated(revisions.pods, created);
   const status = daemonSetStatus({ ...rollout, pods: byNode(pods) });
-  const isNew = await writeStatus(runContext, daemonSet, status);
+  const { client, context } = runContext;
+  const requests = { client, signal: context.signal };
+  const isNew = (await replaceStatus(requests, refOf(DaemonSet), daemonSet, status)) !== undefined;
   if (firstFailure !== undefined) {
     // The new status may be of a change that has made room: a quota counts a little later than pods go.
     if (isNew) return { requeueAfter: "50ms" };

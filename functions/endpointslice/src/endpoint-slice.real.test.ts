@@ -1,7 +1,7 @@
 // The sandbox serves no EndpointSlices: these tests run on a real API server, without other controllers.
-import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { type Manifest, sharedServer, testCluster, type TestCluster } from "@drover/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Manifest, TestCluster } from "@drover/testing";
+import { beforeEach, expect, it } from "vitest";
+import { onRealCluster } from "../../job/src/testing/real-cluster.ts";
 import { controllerName, type EndpointSlice, endpointSliceSchema } from "./endpoint-slice.ts";
 import { endpointSliceController } from "./endpoint-slice-controller.ts";
 import deployedAs from "./function.ts";
@@ -17,28 +17,11 @@ import {
   writePod,
 } from "./testing/services.ts";
 
-let real: RealCluster;
+const open = onRealCluster([slices, services, pods, nodes]);
 let cluster: TestCluster;
-beforeAll(async () => {
-  real = await startRealCluster();
-}, 900_000);
-afterAll(() => real.stop());
 beforeEach(async () => {
-  cluster = await testCluster(({ now }) => endpointSliceController({ now, maxEndpointsPerSlice: 3 }), {
-    deployedAs,
-    servers: sharedServer(real),
-    at: new Date().toISOString(),
-  });
+  cluster = await open(({ now }) => endpointSliceController({ now, maxEndpointsPerSlice: 3 }), deployedAs);
   await cluster.apply(node("node-a", "zone-1"));
-});
-afterEach(async () => {
-  for (const kind of [slices, services, pods, nodes])
-    for (const { metadata } of await cluster.list(kind)) {
-      if (metadata.name === "kubernetes") continue;
-      await cluster.patch(kind, metadata.name, { metadata: { finalizers: null } });
-      await cluster.delete(kind, metadata.name);
-    }
-  await cluster.close();
 });
 
 async function given(...manifests: readonly Manifest[]): Promise<void> {
@@ -208,7 +191,7 @@ it("continues with other slices when a user takes one away by its labels", async
   await given(service());
   await givenPods("p1");
   const [slice] = await slicesNow();
-  const managedBy = { "endpointslice.kubernetes.io/managed-by": "somebody" };
+  const managedBy = { "endpointslice.kubernetes.io/managed-by": "other-controller" };
   await cluster.patch(slices, slice?.metadata.name ?? "", { metadata: { labels: managedBy } });
   await cluster.advance("10ms");
   expect(addresses(await slicesNow())).toEqual([["10.0.0.1"], ["10.0.0.1"]]);

@@ -1,41 +1,16 @@
 // The sandbox serves no Jobs: these tests run on a real API server, without other controllers, and on the clock of the test.
 import type { KubeObject } from "@drover/kube";
-import { type RealCluster, startRealCluster } from "@drover/real-cluster";
-import { type Manifest, sharedServer, testCluster, type TestCluster } from "@drover/testing";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import type { Manifest, TestCluster } from "@drover/testing";
+import { expect, it } from "vitest";
 import deployedAs from "./function.ts";
 import { jobController } from "./job-controller.ts";
 import { type JobStatus, jobSchema, trackingFinalizer } from "./job.ts";
+import { onRealCluster } from "./testing/real-cluster.ts";
 import { ended, job, jobs, pods, running, terminated, writePod } from "./testing/jobs.ts";
 
-let real: RealCluster;
-beforeAll(async () => {
-  real = await startRealCluster();
-}, 900_000);
-afterAll(() => real.stop());
-
-let opened: TestCluster | undefined;
-afterEach(async () => {
-  if (opened !== undefined) await removeAll(opened);
-  await opened?.close();
-  opened = undefined;
-});
-/** Nothing collects the pods of Jobs, or deletes a Job that waits for its pods. */
-async function removeAll(cluster: TestCluster): Promise<void> {
-  for (const kind of [jobs, pods])
-    for (const { metadata } of await cluster.list(kind)) {
-      await cluster.patch(kind, metadata.name, { metadata: { finalizers: null } });
-      await cluster.delete(kind, metadata.name);
-    }
-}
-const open = async (): Promise<TestCluster> =>
-  (opened = await testCluster(({ now }) => jobController(now), {
-    deployedAs,
-    servers: sharedServer(real),
-    at: new Date().toISOString(),
-  }));
+const open = onRealCluster([jobs, pods]);
 async function given(manifest: Manifest): Promise<TestCluster> {
-  const cluster = await open();
+  const cluster = await open(({ now }) => jobController(now), deployedAs);
   await cluster.apply(manifest);
   await cluster.advance(batch);
   return cluster;
@@ -416,7 +391,7 @@ it("releases pods that it does not count: of an earlier Job of its name, and of 
   const held = { finalizers: [trackingFinalizer], labels: { "batch.kubernetes.io/job-name": "sum" } };
   const spec = { containers: [{ name: "main", image: "sum:1" }] };
   const owner = { apiVersion: "batch/v1", kind: "Job", name: "sum", controller: true };
-  const cluster = await open();
+  const cluster = await open(({ now }) => jobController(now), deployedAs);
   const earlier = [{ ...owner, uid: "b3b5a3c6-0000-4000-8000-000000000000" }];
   await cluster.apply({ ...pods, metadata: { ...held, name: "earlier", ownerReferences: earlier }, spec });
   await cluster.apply({ ...pods, metadata: { ...held, name: "orphan" }, spec });

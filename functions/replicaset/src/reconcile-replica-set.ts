@@ -4,13 +4,14 @@ import {
   nextAvailable,
   type Owner,
   type ReplicaSet,
+  replaceStatus,
   replicaSetSchema,
   requeueIn,
   type WorkloadRunContext,
 } from "@drover/workloads";
 import { findPods } from "./find-pods.ts";
 import { adjustReplicas, type ReplicasResult } from "./adjust-replicas.ts";
-import { replicaSetStatus, writeStatus } from "./replica-set-status.ts";
+import { replicaSetStatus } from "./replica-set-status.ts";
 import type { ReplicaSetRunContext } from "./replica-set-run-context.ts";
 
 /**
@@ -30,7 +31,7 @@ export async function reconcileReplicaSet(
     metadata.deletionTimestamp === undefined ? await adjustReplicas(replicaSetContext, found) : found;
   const now = runContext.now();
   const status = replicaSetStatus(set, kept, now);
-  const isNew = await writeStatus(replicaSetContext, status);
+  const isNew = (await replaceStatus(runContext, builtin.replicaSet, set, status)) !== undefined;
   if (kept.failure !== undefined) {
     if (isNew) return { requeueAfter: "50ms" };
     throw kept.failure.error;

@@ -1,17 +1,15 @@
 import { timestamp } from "@drover/controller";
-import { builtin, matchesLabels } from "@drover/kube";
+import { matchesLabels } from "@drover/kube";
 import {
   conditionOf,
   isAvailable,
   isReady,
-  isSameStatus,
   type ReplicaSetObject,
   withCondition,
   withoutCondition,
   serverMessageOf,
 } from "@drover/workloads";
 import type { ReplicasResult } from "./adjust-replicas.ts";
-import type { ReplicaSetRunContext } from "./replica-set-run-context.ts";
 
 type Status = ReplicaSetObject["status"];
 
@@ -52,13 +50,4 @@ function conditionsOf(
     lastTransitionTime: timestamp(now),
     message: serverMessageOf(error),
   });
-}
-
-/**
- * Writes a status if it differs from the present one, for the version that was read. @returns true if it was written.
- */
-export async function writeStatus({ client, set }: ReplicaSetRunContext, status: Status): Promise<boolean> {
-  if (isSameStatus(set.status, status)) return false;
-  await client.replace(builtin.replicaSet, { ...set, status }, { subresource: "status" });
-  return true;
 }

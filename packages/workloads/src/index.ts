@@ -59,6 +59,7 @@ export {
   type WantedPod,
 } from "./pod-control.ts";
 export { ReplicaSet, type ReplicaSetObject, replicaSetSchema } from "./replica-set.ts";
-export { type Clock, orphanWatch, runContextOf, type WorkloadRunContext } from "./run-context.ts";
+export { type Clock, orphanWatch, publishAs, runContextOf, type WorkloadRunContext } from "./run-context.ts";
 export { allAtOnce, type BatchResult } from "./slow-start.ts";
+export { replaceStatus } from "./replace-status.ts";
 export { requeueIn } from "./requeue-in.ts";

@@ -47,7 +47,7 @@ const automatic = (problem: string, effect: string): Toleration => ({
   effect,
 });
 
-/** What each pod of a DaemonSet tolerates: it stays on a node with problems, and comes to one. */
+/** Added to every pod of a DaemonSet, so that it may run on a node with problems. */
 const automaticTolerations = (hostNetwork: boolean): readonly Toleration[] => [
   ...["not-ready", "unreachable"].map((problem) => automatic(problem, "NoExecute")),
   ...["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"].map((problem) =>

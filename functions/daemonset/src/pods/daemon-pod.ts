@@ -1,12 +1,11 @@
-import { type Pod } from "@drover/workloads";
+import type { Pod } from "@drover/workloads";
 import { affinitySchema, nodePinnedBy } from "../nodes/node-affinity.ts";
 import type { DaemonSetObject } from "../daemon-set.ts";
 import type { NodeName } from "../daemon-set-run.ts";
 import { hashOf } from "../revision/controller-revision.ts";
 
 /** The deprecated label and annotation with the number of a template. */
-const generationLabel = "pod-template-generation";
-export { generationLabel };
+export const generationLabel = "pod-template-generation";
 const generationAnnotation = "deprecated.daemonset.template.generation";
 
 /** The number of a DaemonSet's template; undefined if its annotation has none. */
@@ -22,15 +21,13 @@ export function isUpdated(daemonSet: DaemonSetObject, pod: Pod, hash: string): b
   return hashOf(pod) === hash || (generation !== undefined && label === generation);
 }
 
+const hasNode = ({ spec }: Pod): boolean => spec.nodeName !== undefined && spec.nodeName !== "";
+
 /** The node that a pod runs on, or is pinned to; undefined if it has neither. */
-export const nodeOf = ({ spec }: Pod): NodeName | undefined =>
-  spec.nodeName !== undefined && spec.nodeName !== ""
-    ? spec.nodeName
-    : nodePinnedBy(affinitySchema.safeParse(spec["affinity"]).data);
+export const nodeOf = (pod: Pod): NodeName | undefined =>
+  hasNode(pod) ? pod.spec.nodeName : nodePinnedBy(affinitySchema.safeParse(pod.spec["affinity"]).data);
 
 export const isLeaving = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined;
-
-const hasNode = ({ spec }: Pod): boolean => spec.nodeName !== undefined && spec.nodeName !== "";
 
 /** The pods in the order in which they are kept: those on their node first, then the older ones. */
 export const inKeepingOrder = (pods: readonly Pod[]): readonly Pod[] =>

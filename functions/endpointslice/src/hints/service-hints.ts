@@ -1,4 +1,4 @@
-import type { Announcement } from "@drover/controller";
+import { publishAs } from "@drover/workloads";
 import { type EndpointSlice, isOwnedBy } from "../endpoint-slice.ts";
 import type { EndpointSliceRunContext } from "../endpoint-slice-run.ts";
 import type { AddressType, ServiceObject } from "../service.ts";
@@ -19,19 +19,20 @@ export function isTopologyAware({ metadata: { annotations = {} } }: ServiceObjec
   return mode === "Auto" || mode === "auto";
 }
 
+const publish = publishAs("UpdateEndpointSlices");
+
 /** @param slices those of the Service: hints in them were added by an earlier run. */
 export async function openHints(
-  { client, context, service }: EndpointSliceRunContext,
+  run: EndpointSliceRunContext,
   slices: readonly EndpointSlice[],
 ): Promise<AddHints> {
+  const { client, context, service } = run;
   const distribution = trafficDistributionIn(service.spec.trafficDistribution);
   if (!isTopologyAware(service))
     return (plan, addressType) =>
       distribution === undefined
         ? withoutHints(plan, addressType)
         : withDistributionHints(plan, addressType, distribution);
-  const publish = (reason: string, note: string, type: Announcement["type"] = "Warning"): void =>
-    context.announce({ type, reason, note, action: "UpdateEndpointSlices" });
   let hadHints = slices.some(
     (slice) =>
       isOwnedBy(slice, service) && slice.endpoints.some(({ hints }) => hints?.forZones !== undefined),
@@ -40,12 +41,12 @@ export async function openHints(
   return (plan, addressType) => {
     const { plan: hinted, problem } = withTopologyHints(plan, addressType, shares);
     if (problem !== undefined)
-      publish("TopologyAwareHintsDisabled", `${problem}, addressType: ${addressType}`);
+      publish(run, "TopologyAwareHintsDisabled", `${problem}, addressType: ${addressType}`, "Warning");
     else if (!hadHints)
       publish(
+        run,
         "TopologyAwareHintsEnabled",
         `Topology Aware Hints has been enabled, addressType: ${addressType}`,
-        "Normal",
       );
     hadHints ||= problem === undefined;
     return hinted;

@@ -3,17 +3,16 @@ import type { ServiceObject, ServicePort } from "../service.ts";
 import type { EndpointPod } from "./endpoint-pod.ts";
 import { portHash } from "./port-hash.ts";
 
-/** The ports of a Service on a pod. A port whose name no container of the pod has is left out. */
+/** The ports of a Service on a pod, in no order. A port whose name no container of the pod has is left out. */
 export function endpointPortsOf(
   { spec: { ports } }: ServiceObject,
   pod: EndpointPod,
 ): readonly EndpointPort[] {
-  const found = ports.flatMap((port) => {
+  return ports.flatMap((port) => {
     const number = portNumber(port, pod);
     const { name, protocol, appProtocol } = port;
     return number === undefined ? [] : [{ name, port: number, protocol, appProtocol }];
   });
-  return found.length < 2 ? found : inHashOrder(found);
 }
 
 /** The number of a port on a pod, by the name of a port of a container, or of a sidecar. */
@@ -25,8 +24,8 @@ function portNumber({ targetPort, protocol }: ServicePort, { spec }: EndpointPod
     .find((port) => port.name === targetPort && port.protocol === protocol)?.containerPort;
 }
 
-/** kube-controller-manager sorts the ports of a slice by their hash. */
-const inHashOrder = (ports: readonly EndpointPort[]): readonly EndpointPort[] =>
+/** The ports of a slice in their order: kube-controller-manager sorts them by their hash. */
+export const inHashOrder = (ports: readonly EndpointPort[]): readonly EndpointPort[] =>
   ports
     .map((port) => ({ port, hash: portHash(port) }))
     .sort((a, b) => (a.hash < b.hash ? -1 : 1))

@@ -3,7 +3,7 @@ import type { AddressType, ServiceObject } from "../service.ts";
 import type { EndpointGroup } from "../slices/pack-endpoints.ts";
 import { endpointOf } from "./endpoint.ts";
 import type { EndpointPod } from "./endpoint-pod.ts";
-import { endpointPortsOf, portsKey } from "./endpoint-ports.ts";
+import { endpointPortsOf, inHashOrder, portsKey } from "./endpoint-ports.ts";
 import type { Zones } from "./read-nodes.ts";
 
 interface GroupOptions {
@@ -25,7 +25,7 @@ export function groupByPorts(
   for (const pod of pods) {
     const ports = endpointPortsOf(service, pod);
     const key = portsKey(ports);
-    const group = groups.get(key) ?? { ports, endpoints: new Map<string, Endpoint>() };
+    const group = groups.get(key) ?? { ports: inHashOrder(ports), endpoints: new Map<string, Endpoint>() };
     groups.set(key, group);
     const { nodeName = "" } = pod.spec;
     if (!zones.has(nodeName) && !service.spec.publishNotReadyAddresses) {

@@ -1,6 +1,6 @@
 import { timestamp } from "@drover/controller";
 import { refOf } from "@drover/kube";
-import { isSameStatus } from "@drover/workloads";
+import { replaceStatus } from "@drover/workloads";
 import { Job, type JobObject, jobSchema, type JobStatus } from "../job.ts";
 import { type JobEnd, stating } from "./job-conditions.ts";
 import type { JobRunContext } from "../job-run.ts";
@@ -11,9 +11,8 @@ export async function writeStatus(
   job: JobObject,
   status: JobStatus,
 ): Promise<JobObject> {
-  if (isSameStatus(job.status, status)) return job;
-  const written = await client.replace(refOf(Job), { ...job, status }, { subresource: "status" });
-  return jobSchema.parse(written);
+  const written = await replaceStatus({ client }, refOf(Job), job, status);
+  return written === undefined ? job : jobSchema.parse(written);
 }
 
 /** True if all pods of a Job that ends are counted, and none still ends. */

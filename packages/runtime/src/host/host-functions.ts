@@ -52,7 +52,7 @@ export function hostFunctions(
 
 interface Shared {
   readonly process: Process;
-  /** Of the functions that take keys at present. */
+  /** The queues of the functions that take keys now, by function. */
   readonly queues: Map<string, readonly WorkQueue[]>;
   readonly runs: RunMetrics;
   readonly delay: Milliseconds;
