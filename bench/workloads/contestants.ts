@@ -35,7 +35,8 @@ export async function start(contestant: Contestant, { cluster }: Stage): Promise
     };
   }
   await cluster.runControllers(controllersBeside(...families));
-  const functions = families.flatMap((family) => family.functions);
+  // With their usual settings.
+  const functions = families.map((family) => ({ functions: family.functions }));
   const ours = await startFunctions(cluster, functions, {
     inOneProcess: contestant === "Drover in one process",
   });

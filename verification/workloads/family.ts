@@ -16,6 +16,9 @@ export interface Span {
 /** Folders in `functions`. */
 export type FunctionName = "replicaset" | "deployment" | "job" | "cronjob" | "endpointslice" | "daemonset";
 
+/** The options of a run of most families. */
+export const usualOptions = { atOnce: 24, shrink: 3, repeat: 4 };
+
 export interface Family {
   readonly name: string;
   /** The kinds that its users make, owners first, and `Pod`: these are watched, compared and cleared. */
@@ -30,8 +33,6 @@ export interface Family {
   readonly controllers: readonly string[];
   /** Controllers that neither side runs, such as `-a`: they do at any time what this family's do, too. */
   readonly without?: readonly string[];
-  /** The module of the subject that is compared if no other is asked for. */
-  readonly subject: string;
   /** An object, and the state that it comes to once the controllers are at work; or an object of another kind, if it has one. */
   readonly warmUp: {
     readonly kind: Kind;
@@ -47,20 +48,20 @@ export interface Family {
   readonly quietMs: number;
   /** A world that has not settled by then is compared as it is. A quota that was lifted is noticed after a back-off. */
   readonly patienceMs: number;
-  /** Options of a run that asks for no others. */
-  readonly defaults: { readonly atOnce: number; readonly shrink: number; readonly repeat: number };
+  /** Options of a run that asks for no others. Default: `usualOptions`. */
+  readonly defaults?: { readonly atOnce: number; readonly shrink: number; readonly repeat: number };
   readonly sequenceOf: (seed: number) => Sequence;
   /** When each action is done, ms since 1970, if it begins now. Without it, each is done as soon as the one before has settled. */
   readonly timesOf?: (actions: readonly Action[], now: number) => readonly number[];
   /**
-   * What must still come, for people; undefined when nothing must.
+   * A change that is still to come, in words; undefined if there is none.
    *
    * @param quota the most pods there may be
    */
   readonly unsettled: (world: World, quota: number | undefined) => string | undefined;
   /** The owner of pods, as it was last, lacks an Event that it must have; these are the reasons of those that it has. */
   readonly lacksEvent: (owner: JsonObject, reasons: readonly string[]) => boolean;
-  /** All that there is, so that it can be compared with another run's. */
+  /** The state of a namespace, in a form in which two runs can be compared. */
   readonly state: (world: World, naming: Naming) => JsonObject;
   /** Rules that did not hold at some moment, for people; each once. */
   readonly violations: (span: Span) => readonly string[];

@@ -14,6 +14,7 @@
 import { parseArgs } from "node:util";
 import { wholeNumber } from "../harness/whole-number.ts";
 import { familyNamed } from "./families.ts";
+import { usualOptions } from "./family.ts";
 import { report } from "./report.ts";
 import { none, reference, subjectOf } from "./subjects.ts";
 import { runSuite } from "./suite.ts";
@@ -36,7 +37,7 @@ const { values } = parseArgs({
 
 const { only, self, subject } = values;
 const family = familyNamed(values.family);
-const { defaults } = family;
+const defaults = family.defaults ?? usualOptions;
 const options = { inOneProcess: values["in-one-process"] };
 const chosen = self ? reference : values.none ? none(family) : await subjectOf(family, subject, options);
 const result = await runSuite({

@@ -2,7 +2,7 @@
 import type { KubeClient, KubeObject, WatchFrame } from "@drover/kube";
 import { isJson, isObject, textAt } from "../../packages/sandbox/src/json.ts";
 import type { JsonObject } from "../../packages/sandbox/src/json.ts";
-import { kinds, runLabel, uidOf } from "./sequences/kinds.ts";
+import { kinds, runLabel, uidOf, versionOf } from "./sequences/kinds.ts";
 import type { Kind } from "./sequences/kinds.ts";
 
 /** One line of a watch. */
@@ -18,6 +18,14 @@ export function livesOf(seen: readonly Seen[]): Map<string, Seen> {
   for (const one of seen) follow(lives, one);
   return lives;
 }
+
+/** Those of a kind, as they were last. */
+export const objectsOf = (lives: ReadonlyMap<string, Seen>, kind: Kind): readonly JsonObject[] =>
+  [...lives.values()].filter((one) => one.kind === kind).map(({ object }) => object);
+
+/** The order in which objects of all kinds were written: one etcd counts them. */
+export const inOrder = (seen: readonly Seen[]): readonly Seen[] =>
+  [...seen].sort((a, b) => versionOf(a.object) - versionOf(b.object));
 
 /** Keeps them up to date. */
 export function follow(lives: Map<string, Seen>, one: Seen): void {

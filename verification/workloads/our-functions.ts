@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { startRedis, thisMachine, type TiedProcess } from "@drover/local-servers";
 import { root } from "../harness/repository-files.ts";
 import { crash, startProcess } from "../harness/start-process.ts";
-import type { FunctionName } from "./family.ts";
-import type { SubjectOptions } from "./subjects.ts";
+import type { Family, FunctionName } from "./family.ts";
 import { accountThatMay, type Administered, type Rule, rulesIn } from "./sequences/accounts.ts";
 
 /** The process that runs all functions, a folder in `apps`. */
@@ -24,20 +23,22 @@ export interface OurFunctions {
   stop(): Promise<void>;
 }
 
-export interface StartOptions extends SubjectOptions {
-  /** Settings of functions that run in a process of their own, by the names of environment variables. */
-  readonly settings?: ReadonlyMap<string, Readonly<Record<string, string>>>;
+/** How our functions run. */
+export interface StartOptions {
+  /** All of them in one process. */
+  readonly inOneProcess?: boolean;
 }
 
-/** The functions for Deployments and ReplicaSets. */
-export const start = (cluster: Administered, options?: SubjectOptions): Promise<OurFunctions> =>
-  startFunctions(cluster, ["replicaset", "deployment"], options);
-
+/** The functions of these families, with the settings that the families ask for. */
 export async function startFunctions(
   cluster: Administered,
-  names: readonly FunctionName[],
-  { inOneProcess = false, settings = new Map() }: StartOptions = {},
+  families: readonly Pick<Family, "functions" | "settings">[],
+  { inOneProcess = false }: StartOptions = {},
 ): Promise<OurFunctions> {
+  const names = families.flatMap(({ functions }) => functions);
+  const settings = new Map<Process, Family["settings"]>(
+    families.flatMap((family) => family.functions.map((name) => [name, family.settings])),
+  );
   const folder = mkdtempSync(join(tmpdir(), "drover-workloads-"));
   const manifests = join(folder, "functions");
   mkdirSync(manifests);

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import type { Family } from "./family.ts";
+import { startFunctions, type StartOptions } from "./our-functions.ts";
 import type { Administered } from "./sequences/accounts.ts";
 
 export interface Running {
@@ -36,26 +37,24 @@ export const none = ({ controllers }: Pick<Family, "controllers">): Subject => (
   start: () => Promise.resolve(nothing),
 });
 
-/** How a subject runs, if it can. */
-export interface SubjectOptions {
-  /** All its controllers in one process. */
-  readonly inOneProcess?: boolean;
-}
-
 const moduleSchema = z.looseObject({
-  start: z.custom<(cluster: Administered, options?: SubjectOptions) => Promise<Running>>(
+  start: z.custom<(cluster: Administered, options?: StartOptions) => Promise<Running>>(
     (value) => typeof value === "function",
     "It exports no function `start`.",
   ),
   controllers: z.array(z.string()).optional(),
 });
 
-/** The subject that a module exports: `start`, and `controllers` if it does not replace all those of the family. */
+/** Our functions; or the subject that a module exports: `start`, and `controllers` if it does not replace all those of the family. */
 export async function subjectOf(
-  family: Pick<Family, "controllers" | "subject">,
-  file = family.subject,
-  options: SubjectOptions = {},
+  family: Pick<Family, "controllers" | "functions" | "settings">,
+  file?: string,
+  options: StartOptions = {},
 ): Promise<Subject> {
+  if (file === undefined) {
+    const start = (cluster: Administered): Promise<Running> => startFunctions(cluster, [family], options);
+    return { name: "our functions", controllers: family.controllers, start };
+  }
   const { start, controllers = family.controllers } = moduleSchema.parse(
     await import(pathToFileURL(file).href),
   );

@@ -94,13 +94,13 @@ export async function playCronJobs(cluster: PodCluster, namespace: string): Prom
     events: shownEvents((await get("events", eventSchema)).items),
   });
   await eventually(async () => {
-    const { cronJobs: found, events: told } = await look();
+    const { cronJobs: found, events: seenEvents } = await look();
     const missing = [
       ...atRest.filter((one) => !found.includes(one)),
-      ...events.filter((one) => !told.includes(one)),
+      ...events.filter((one) => !seenEvents.includes(one)),
     ];
     if (missing.length > 0)
-      throw new Error(`There are ${[...found, ...told].join("; ")}, without ${missing.join("; ")}`);
+      throw new Error(`There are ${[...found, ...seenEvents].join("; ")}, without ${missing.join("; ")}`);
   });
   const seen = await look();
   await kubectl([of, "delete", "cronjobs", "--all", "--timeout=60s"]);

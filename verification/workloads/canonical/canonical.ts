@@ -175,7 +175,7 @@ function pod(object: JsonObject, how: Walk): JsonObject {
   return { ...rest, spec: { ...objectAt(spec ?? null), ...(scheduled && { nodeName: "<node>" }) } };
 }
 
-const byText = (a: Json, b: Json): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+export const byText = (a: Json, b: Json): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
 /** A pod, and what it looks like. */
 export interface ShownPod {

@@ -1,4 +1,4 @@
-// What is often asked of a CronJob and its Jobs.
+// Fields of a CronJob and its Jobs.
 import { field, listAt, textAt, type Json } from "../../../packages/sandbox/src/json.ts";
 import { conditionOf, isOwnedBy, numberAt } from "../sequences/kinds.ts";
 

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { fateAnnotation } from "@drover/real-cluster";
 import type { Family } from "../family.ts";
 import { lacksEvent } from "../jobs/unsettled.ts";
@@ -17,7 +16,6 @@ export const cronJobs: Family = {
   podOwner: "Job",
   functions: ["cronjob"],
   controllers: ["*", "-cronjob-controller"],
-  subject: join(import.meta.dirname, "our-function.ts"),
   // A CronJob has no condition, and would take a minute: the first time comes long after all controllers have begun.
   warmUp: {
     kind: "Job",

@@ -1,17 +1,11 @@
 // Invariants of any CronJob controller at every moment, checked on the watch events of one action.
 import { textAt, type JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { Span } from "../family.ts";
-import { follow, livesOf, type Seen } from "../observe.ts";
+import { follow, inOrder, livesOf, objectsOf, type Seen } from "../observe.ts";
 import { controllerOf, isLeaving, isOwnedBy, nameOf, uidOf } from "../sequences/kinds.ts";
 import { endOf, forbids, isSuspended, timeOf, tooManyKept } from "./cron-job.ts";
 
 type Lives = ReadonlyMap<string, Seen>;
-
-/** Across kinds, too: one etcd counts them. */
-const versionOf = ({ object }: Seen): number => Number(textAt(object, "metadata", "resourceVersion") ?? 0);
-
-const objectsOf = (lives: Lives, kind: Seen["kind"]): readonly JsonObject[] =>
-  [...lives.values()].filter((one) => one.kind === kind).map(({ object }) => object);
 
 /** A Job was started for a time when none may be. */
 function startedWrongly(job: JsonObject, lives: Lives): readonly string[] {
@@ -40,11 +34,11 @@ function startedTimes(seen: readonly Seen[]): ReadonlyMap<string, ReadonlySet<st
   return uids;
 }
 
-/** What was violated, for people; each once. */
+/** The rules that were broken, in words; each once. */
 export function violations({ before, during }: Span): readonly string[] {
   const found = new Set<string>();
   const lives = livesOf(before);
-  for (const one of [...during].sort((a, b) => versionOf(a) - versionOf(b))) {
+  for (const one of inOrder(during)) {
     if (one.kind === "Job" && one.type === "ADDED" && timeOf(one.object) !== undefined)
       for (const problem of startedWrongly(one.object, lives)) found.add(problem);
     follow(lives, one);

@@ -1,4 +1,4 @@
-// What becomes of the Jobs of a CronJob.
+// Changes of the Jobs of a CronJob, by users.
 import { fateAnnotation } from "@drover/real-cluster";
 import type { PseudoRandom } from "@drover/random";
 import type { Json } from "../../../packages/sandbox/src/json.ts";

@@ -60,7 +60,7 @@ function cronJobWithMinutes(cronJob: JsonObject, naming: Naming, jobs: readonly 
   };
 }
 
-/** All that there is, so that it can be compared with another run's. */
+/** The state of a namespace, in a form in which two runs can be compared. */
 export function canonicalState(world: World, naming: Naming): JsonObject {
   const jobs = world.objects("Job");
   const shown: World = {

@@ -5,7 +5,7 @@ import type { Action } from "../sequences/actions.ts";
 const minute = 60_000;
 /** A Job is awaited so long after its time: after that it is taken for left out. */
 export const awaitedMs = 17_000;
-/** Of a minute, in which no Job is awaited any more. */
+/** The second of a minute after which no Job of that minute is awaited. */
 const earliest = 20_000;
 /** From one action of a user to the next: at most two fit into a minute. */
 const apart = 18_000;

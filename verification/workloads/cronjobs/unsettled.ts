@@ -37,7 +37,7 @@ function unsettledCronJob(cronJob: Json, jobs: readonly Json[]): string | undefi
   return isDue(cronJob, Date.now()) ? "is to start a Job" : tooManyKept(cronJob, jobs);
 }
 
-/** What must still come, for people; undefined when nothing must. */
+/** A change that is still to come, in words; undefined if there is none. */
 export function unsettled(world: World, quota: number | undefined): string | undefined {
   const [cronJobs, jobs] = [world.objects("CronJob"), world.objects("Job")];
   const left = unownedBy(jobs, cronJobs, "CronJob");

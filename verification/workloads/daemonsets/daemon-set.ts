@@ -1,7 +1,7 @@
-// What is often asked of a DaemonSet, its pods and nodes.
+// Fields of a DaemonSet, its pods and nodes.
 import { field, isObject, listAt, objectAt, textAt, textsAt } from "../../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
-import { isLeaving, numberAt, revisionHashLabel } from "../sequences/kinds.ts";
+import { numberAt, revisionHashLabel } from "../sequences/kinds.ts";
 
 export const hashOf = (object: Json): string => textAt(object, "metadata", "labels", revisionHashLabel) ?? "";
 
@@ -19,11 +19,6 @@ export function nodeOf(pod: Json): string {
     .flatMap((one) => textsAt(one, "values"));
   return textAt(pod, "spec", "nodeName") ?? pin ?? "";
 }
-
-export const hasEnded = (pod: Json): boolean =>
-  ["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");
-/** It takes a place on its node. */
-export const isStaying = (pod: Json): boolean => !isLeaving(pod) && !hasEnded(pod);
 
 export const strategyOf = (set: Json): string => textAt(set, "spec", "updateStrategy", "type") ?? "";
 export const surges = (set: Json): boolean => {
@@ -45,7 +40,7 @@ function tolerates(toleration: Json, taint: Json): boolean {
   );
 }
 
-/** Whether a node should have a pod of it, or may keep one. The sequences have no other rules than these. */
+/** `run` if a node should have a pod of it, `keep` if it may keep one. Only by the rules that the sequences use. */
 export function placement(set: Json, node: Json): "run" | "keep" | "none" {
   const pod = objectAt(set, "spec", "template", "spec");
   const label = (key: string): string | undefined => textAt(node, "metadata", "labels", key);

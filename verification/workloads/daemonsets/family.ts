@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Family } from "../family.ts";
 import { counted } from "../sequences/kinds.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
@@ -16,7 +15,6 @@ export const daemonSets: Family = {
   controllers: ["*", "-daemonset-controller"],
   // It deletes pods that do not tolerate a taint, as the controller of DaemonSets does: it is chance which comes first.
   without: ["-taint-eviction-controller"],
-  subject: join(import.meta.dirname, "our-function.ts"),
   warmUp: {
     kind: "DaemonSet",
     object: {
@@ -32,7 +30,6 @@ export const daemonSets: Family = {
   },
   quietMs: 1_500,
   patienceMs: 60_000,
-  defaults: { atOnce: 24, shrink: 3, repeat: 4 },
   sequenceOf,
   unsettled,
   lacksEvent: () => false,

@@ -11,6 +11,7 @@ import {
 } from "../../../packages/sandbox/src/json.ts";
 import { tellEvents } from "../canonical/canonical-events.ts";
 import {
+  byText,
   createdPods,
   namedObjects,
   podsByOwner,
@@ -19,8 +20,8 @@ import {
   type Naming,
 } from "../canonical/canonical.ts";
 import type { World } from "../observe.ts";
-import { nameOf, runLabel } from "../sequences/kinds.ts";
-import { isStaying, nodeOf } from "./daemon-set.ts";
+import { isActive, nameOf, runLabel } from "../sequences/kinds.ts";
+import { nodeOf } from "./daemon-set.ts";
 
 /** Our function counts the failures of a node there; kube-controller-manager keeps them to itself. */
 const failuresAnnotation = "drover.dev/daemon-pod-failures";
@@ -29,8 +30,6 @@ const failuresAnnotation = "drover.dev/daemon-pod-failures";
 const withoutNodes = (value: Json): Json =>
   parseJson(JSON.stringify(value).replace(/<namespace>-[a-z]\d\b/g, "<node>"));
 
-const byText = (a: Json, b: Json): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
-
 function comparedPods(world: World, naming: Naming): JsonObject {
   const shown = (pod: Json): JsonObject => {
     const { annotations, ...metadata } = objectAt(pod, "metadata");
@@ -38,11 +37,9 @@ function comparedPods(world: World, naming: Naming): JsonObject {
     const kept = Object.keys(left).length === 0 ? metadata : { ...metadata, annotations: left };
     return objectAt(withoutNodes({ ...objectAt(pod), metadata: kept }));
   };
+  const owned = podsByOwner(world, naming);
   return Object.fromEntries(
-    Object.keys(podsByOwner(world, naming)).map((owner) => {
-      const pods = listAt(podsByOwner(world, naming), owner).map(shown);
-      return [owner, pods.sort(byText)];
-    }),
+    Object.keys(owned).map((owner) => [owner, listAt(owned, owner).map(shown).sort(byText)]),
   );
 }
 
@@ -55,11 +52,11 @@ const comparedNodes = (world: World): Json[] =>
       taints: listAt(node, "spec", "taints")
         .filter(isObject)
         .map((taint) => omit(taint, "timeAdded")),
-      pods: world.objects("Pod").filter((pod) => isStaying(pod) && nodeOf(pod) === nameOf(node)).length,
+      pods: world.objects("Pod").filter((pod) => isActive(pod) && nodeOf(pod) === nameOf(node)).length,
     }))
     .sort(byText);
 
-/** All that there is, so that it can be compared with another run's. */
+/** The state of a namespace, in a form in which two runs can be compared. */
 export function canonicalState(world: World, naming: Naming): JsonObject {
   const how = walkOf(world, naming);
   const revisions = namedObjects(world, how, "ControllerRevision", (object) => ({

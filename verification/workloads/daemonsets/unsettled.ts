@@ -4,6 +4,8 @@ import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { World } from "../observe.ts";
 import {
   counted,
+  hasEnded,
+  isActive,
   isBehind,
   isHeld,
   isLeaving,
@@ -14,10 +16,8 @@ import {
 } from "../sequences/kinds.ts";
 import { firstReason, misfiled, unownedBy, unsettledPod } from "../sequences/settle.ts";
 import {
-  hasEnded,
   hashOf,
   isNotReady,
-  isStaying,
   isUpdated,
   nodeOf,
   placement,
@@ -76,8 +76,8 @@ function miscounted(set: Json, theirs: readonly Json[], { nodes }: Scene): strin
 /** Old pods are to be replaced: only a new pod that is not ready, or one that lingers, stops it. */
 function outdated(set: Json, theirs: readonly Json[], current: string): string | undefined {
   if (strategyOf(set) !== "RollingUpdate") return undefined;
-  const old = theirs.filter((pod) => isStaying(pod) && !isUpdated(set, pod, current));
-  const fresh = theirs.filter((pod) => isStaying(pod) && isUpdated(set, pod, current));
+  const old = theirs.filter((pod) => isActive(pod) && !isUpdated(set, pod, current));
+  const fresh = theirs.filter((pod) => isActive(pod) && isUpdated(set, pod, current));
   const isStuck = fresh.some((pod) => !isReady(pod)) || theirs.some(isHeld);
   return old.length > 0 && !isStuck ? "has old pods" : undefined;
 }
@@ -117,7 +117,7 @@ function unsettledSet(set: Json, scene: Scene): string | undefined {
   );
 }
 
-/** What must still come, for people; undefined when nothing must. */
+/** A change that is still to come, in words; undefined if there is none. */
 export function unsettled(world: World, quota: number | undefined): string | undefined {
   const scene: Scene = {
     sets: world.objects("DaemonSet"),

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Family } from "../family.ts";
 import { butBoth } from "../subjects.ts";
 import { conditionOf, isTrue } from "../sequences/kinds.ts";
@@ -15,7 +14,6 @@ export const deployments: Family = {
   podOwner: "ReplicaSet",
   functions: ["replicaset", "deployment"],
   controllers: butBoth,
-  subject: join(import.meta.dirname, "../our-functions.ts"),
   warmUp: {
     kind: "Deployment",
     object: {
@@ -31,7 +29,6 @@ export const deployments: Family = {
   },
   quietMs: 1_200,
   patienceMs: 60_000,
-  defaults: { atOnce: 24, shrink: 3, repeat: 4 },
   sequenceOf,
   unsettled,
   lacksEvent: (set, reasons) =>

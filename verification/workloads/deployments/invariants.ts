@@ -131,7 +131,7 @@ function watchedIn({ before, during }: Span): readonly Watched[] {
 const isByHand = (action: Action): boolean =>
   action.do === "replicaSet" || (action.do === "patch" && action.kind === "ReplicaSet");
 
-/** What was violated, for people; each once. */
+/** The rules that were broken, in words; each once. */
 export function violations(span: Span): readonly string[] {
   const found = new Set<string>();
   for (const watched of watchedIn(span)) {

@@ -54,7 +54,7 @@ function replicaSet(object: JsonObject, how: Walk): JsonObject {
   };
 }
 
-/** All that there is, so that it can be compared with another run's. */
+/** The state of a namespace, in a form in which two runs can be compared. */
 export function canonicalState(world: World, naming: Naming): JsonObject {
   const how = walkOf(world, naming);
   return {

@@ -116,7 +116,7 @@ function unsettledDeployment(deployment: Json, scene: Scene): string | undefined
   return isProgressAwaited(deployment) ? "has neither progressed nor failed to" : undefined;
 }
 
-/** What must still come, for people; undefined when nothing must. */
+/** A change that is still to come, in words; undefined if there is none. */
 export function unsettled(world: World, quota: number | undefined): string | undefined {
   const [deployments, sets, pods] = [
     world.objects("Deployment"),

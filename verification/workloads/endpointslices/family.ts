@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Family } from "../family.ts";
 import { allowedDifferences } from "./allowed-differences.ts";
 import { sequenceOf } from "./generate.ts";
@@ -18,7 +17,6 @@ export const endpointSlices: Family = {
   controllers: ["*", "-endpointslice-controller"],
   controllerManagerArgs: [`--max-endpoints-per-slice=${maxEndpoints}`],
   nodes: [{ [zoneLabel]: "zone-a" }, { [zoneLabel]: "zone-b" }, {}],
-  subject: join(import.meta.dirname, "our-function.ts"),
   warmUp: {
     kind: "Service",
     object: { spec: { selector: { app: "warm" }, ports: [{ port: 80 }] } },
@@ -28,7 +26,6 @@ export const endpointSlices: Family = {
   // kube-controller-manager waits a second after a change of a slice.
   quietMs: 1_500,
   patienceMs: 30_000,
-  defaults: { atOnce: 24, shrink: 3, repeat: 4 },
   sequenceOf,
   unsettled,
   lacksEvent: () => false,

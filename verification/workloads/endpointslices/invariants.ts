@@ -3,10 +3,9 @@ import { field, isObject, listAt, textAt } from "../../../packages/sandbox/src/j
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { Span } from "../family.ts";
 import type { Seen } from "../observe.ts";
-import { isLeaving, isReady, nameOf } from "../sequences/kinds.ts";
+import { isLeaving, isReady, nameOf, versionOf } from "../sequences/kinds.ts";
 import { maxEndpoints, publishesAll, serviceOf } from "./service.ts";
 
-const versionOf = (object: Json): number => Number(textAt(object, "metadata", "resourceVersion") ?? 0);
 const isTrue = (endpoint: Json, condition: string): boolean =>
   field(endpoint, "conditions", condition) === true;
 
@@ -38,7 +37,7 @@ function problemsOf(slice: JsonObject, seen: readonly Seen[]): readonly string[]
   return found;
 }
 
-/** What was violated, for people; each once. Slices as users have written them are left out. */
+/** The rules that were broken, in words; each once. Slices as users have written them are left out. */
 export function violations({ action, before, during }: Span): readonly string[] {
   if (action.do === "slice") return [];
   const seen = [...before, ...during];

@@ -1,4 +1,4 @@
-// What is often asked of Services, slices and pods.
+// Fields of Services, slices and pods.
 import { isObject, listAt, objectAt, textAt, textsAt } from "../../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import { isLeaving, isReady } from "../sequences/kinds.ts";
@@ -34,8 +34,6 @@ export const publishesAll = (service: Json): boolean =>
   objectAt(service, "spec")["publishNotReadyAddresses"] === true;
 export const familiesOf = (service: Json): readonly string[] => textsAt(service, "spec", "ipFamilies");
 
-export const hasEnded = (pod: Json): boolean =>
-  ["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");
 export const addressesOf = (pod: Json): readonly string[] =>
   listAt(pod, "status", "podIPs").flatMap((one) => textAt(one, "ip") ?? []);
 

@@ -2,7 +2,15 @@
 import { isObject, listAt, objectAt, omit, textAt } from "../../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import { tellEvents } from "../canonical/canonical-events.ts";
-import { type Naming, namedObjects, shownFields, type Walk, walkOf, whole } from "../canonical/canonical.ts";
+import {
+  byText,
+  type Naming,
+  namedObjects,
+  shownFields,
+  type Walk,
+  walkOf,
+  whole,
+} from "../canonical/canonical.ts";
 import { follow, type Seen, type World } from "../observe.ts";
 import { portsOf, serviceOf } from "./service.ts";
 
@@ -32,8 +40,6 @@ function spread(world: World): ReadonlySet<string> {
   }
   return found;
 }
-
-const byText = (a: Json, b: Json): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
 
 /** A slice without its name, and the number of writes that it took. */
 function shownSlice(slice: JsonObject, how: Walk): JsonObject {
@@ -74,7 +80,7 @@ function slicesOf(world: World, how: Walk): JsonObject {
 
 const writtenTimes = "2026-01-01";
 
-/** All that there is, so that it can be compared with another run's. */
+/** The state of a namespace, in a form in which two runs can be compared. */
 export function canonicalState(world: World, naming: Naming): JsonObject {
   const walk = walkOf(world, naming);
   // The sequence names the pods' times.

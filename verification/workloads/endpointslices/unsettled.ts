@@ -10,14 +10,13 @@ import {
 } from "../../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { World } from "../observe.ts";
-import { isHeld, isLeaving, nameOf, uidOf } from "../sequences/kinds.ts";
+import { hasEnded, isHeld, isLeaving, nameOf, uidOf } from "../sequences/kinds.ts";
 import { firstReason } from "../sequences/settle.ts";
 import {
   addressesOf,
   conditionsOf,
   expectedPorts,
   familiesOf,
-  hasEnded,
   isReconciled,
   isSelectedBy,
   portsOf,
@@ -108,7 +107,7 @@ function unsettledService(service: JsonObject, world: World): string | undefined
   return unlabelled === undefined ? undefined : `has other labels than ${nameOf(unlabelled)}`;
 }
 
-/** What must still come, for people; undefined when nothing must. */
+/** A change that is still to come, in words; undefined if there is none. */
 export function unsettled(world: World): string | undefined {
   const services = world.objects("Service");
   const uids = new Set(services.map(uidOf));

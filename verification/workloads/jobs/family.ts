@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { fateAnnotation } from "@drover/real-cluster";
 import type { Family } from "../family.ts";
 import { isTrue } from "../sequences/kinds.ts";
@@ -15,7 +14,6 @@ export const jobs: Family = {
   podOwner: "Job",
   functions: ["job"],
   controllers: ["*", "-job-controller", "-ttl-after-finished-controller"],
-  subject: join(import.meta.dirname, "our-function.ts"),
   warmUp: {
     kind: "Job",
     object: {
@@ -32,7 +30,6 @@ export const jobs: Family = {
   quietMs: 1_500,
   // Up to 40 s until failed pods are replaced, and a minute until a lifted quota is noticed.
   patienceMs: 100_000,
-  defaults: { atOnce: 24, shrink: 3, repeat: 4 },
   sequenceOf,
   unsettled,
   lacksEvent,

@@ -2,12 +2,11 @@
 import { field, listAt, textAt } from "../../../packages/sandbox/src/json.ts";
 import type { Json, JsonObject } from "../../../packages/sandbox/src/json.ts";
 import type { Span } from "../family.ts";
-import { follow, livesOf, type Seen } from "../observe.ts";
-import { counted, isActive, isLeaving, isOwnedBy, nameOf, uidOf } from "../sequences/kinds.ts";
+import { follow, inOrder, livesOf, objectsOf, type Seen } from "../observe.ts";
+import { counted, hasEnded, isActive, isLeaving, isOwnedBy, nameOf, uidOf } from "../sequences/kinds.ts";
 import {
   awaitsEnds,
   completionsOf,
-  hasEnded,
   indexesIn,
   indexOf,
   isFinished,
@@ -19,12 +18,6 @@ import {
 } from "./job.ts";
 
 type Lives = ReadonlyMap<string, Seen>;
-
-/** Across kinds, too: one etcd counts them. */
-const versionOf = ({ object }: Seen): number => Number(textAt(object, "metadata", "resourceVersion") ?? 0);
-
-const objectsOf = (lives: Lives, kind: Seen["kind"]): readonly JsonObject[] =>
-  [...lives.values()].filter((one) => one.kind === kind).map(({ object }) => object);
 
 /** The most of a number that a Job asked for while the action was done. */
 interface Watched {
@@ -117,10 +110,10 @@ function problemsOf(watched: Watched, lives: Lives, one: Seen): readonly string[
   return was !== undefined && isOwnedBy(was, job) ? uncounted(atThatTime, was, one) : [];
 }
 
-/** What was violated, for people; each once. */
+/** The rules that were broken, in words; each once. */
 export function violations(span: Span): readonly string[] {
   const found = new Set<string>();
-  const during = [...span.during].sort((a, b) => versionOf(a) - versionOf(b));
+  const during = inOrder(span.during);
   for (const watched of watchedIn(span)) {
     const lives = livesOf(span.before);
     for (const one of during) {

@@ -1,7 +1,7 @@
-// What is often asked of a Job and its pods.
+// Fields of a Job and its pods.
 import { field, listAt, textAt } from "../../../packages/sandbox/src/json.ts";
 import type { Json } from "../../../packages/sandbox/src/json.ts";
-import { conditionOf, isLeaving, numberAt } from "../sequences/kinds.ts";
+import { conditionOf, hasEnded, isLeaving, numberAt } from "../sequences/kinds.ts";
 
 export const trackingFinalizer = "batch.kubernetes.io/job-tracking";
 /** The label `app` of pods that a user has relabelled. */
@@ -13,8 +13,6 @@ export const indexAnnotation = "batch.kubernetes.io/job-completion-index";
 
 export const isTracked = (pod: Json): boolean =>
   listAt(pod, "metadata", "finalizers").some((one) => one === trackingFinalizer);
-export const hasEnded = (pod: Json): boolean =>
-  ["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");
 /** It is being deleted and has not ended. */
 export const isTerminating = (pod: Json): boolean => isLeaving(pod) && !hasEnded(pod);
 

@@ -1,21 +1,4 @@
-import { expect, it } from "vitest";
-import { subjectOf } from "../subjects.ts";
-import { runSuite } from "../suite.ts";
+import { itDoesNotDiffer } from "../compared.fixture.ts";
 import { jobs } from "./family.ts";
 
-// Enough to see that it works; `npm run workloads -- --family jobs` runs as many as one likes.
-it("our function does not differ from kube-controller-manager", { timeout: 900_000 }, async () => {
-  const result = await runSuite({
-    family: jobs,
-    subject: await subjectOf(jobs),
-    sequences: 6,
-    seed: 1,
-    atOnce: 6,
-    shrink: 0,
-    repeat: 4,
-    log: () => undefined,
-  });
-  expect(result.differing).toEqual([]);
-  expect(result.violatedBySubjectAlone).toEqual([]);
-  expect(result.actions).toBeGreaterThan(6);
-});
+itDoesNotDiffer(jobs, 6);

@@ -1,4 +1,4 @@
-// What becomes of the pods of a Job.
+// Changes of the pods of a Job, by users and kubelets.
 import {
   disruptionAnnotation,
   exitCodeAnnotation,

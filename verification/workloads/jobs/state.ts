@@ -17,8 +17,8 @@ import {
   type Naming,
 } from "../canonical/canonical.ts";
 import type { World } from "../observe.ts";
-import { controllerOf } from "../sequences/kinds.ts";
-import { hasEnded, isTracked, releasedLabel } from "./job.ts";
+import { controllerOf, hasEnded } from "../sequences/kinds.ts";
+import { isTracked, releasedLabel } from "./job.ts";
 
 /** When the containers of a pod that has failed ended, ms since 1970. */
 const endsOf = (pod: JsonObject): readonly number[] =>
@@ -61,7 +61,7 @@ function comparedPods(world: World, naming: Naming): JsonObject {
   return Object.fromEntries(all.filter(([, pods]) => pods.length > 0));
 }
 
-/** All that there is, so that it can be compared with another run's. */
+/** The state of a namespace, in a form in which two runs can be compared. */
 export function canonicalState(world: World, naming: Naming): JsonObject {
   const how = walkOf(world, naming);
   return {

@@ -7,6 +7,7 @@ import {
   conditionOf,
   controllerOf,
   counted,
+  hasEnded,
   isActive,
   isHeld,
   isLeaving,
@@ -20,7 +21,6 @@ import { awaitedSeconds, firstReason, misfiled, unownedBy, unsettledPod } from "
 import {
   awaitsEnds,
   completionsOf,
-  hasEnded,
   hasLimitPerIndex,
   indexesIn,
   indexOf,
@@ -165,7 +165,7 @@ export function lacksEvent(job: JsonObject, reasons: readonly string[]): boolean
   return !reasons.includes(textAt(conditionOf(job, "Failed"), "reason") ?? "Completed");
 }
 
-/** What must still come, for people; undefined when nothing must. */
+/** A change that is still to come, in words; undefined if there is none. */
 export function unsettled(world: World, quota: number | undefined): string | undefined {
   const [jobs, pods, events] = [world.objects("Job"), world.objects("Pod"), world.objects("Event")];
   const scene = { jobs, pods, events, quota };

@@ -67,15 +67,7 @@ for (let round = 0; underWay < minutes * 60_000; round += 1) {
   await cluster.runControllers(["*", ...without]);
   const theirs = await tracesOf(round);
   await cluster.runControllers([...controllersBeside(...families), ...without]);
-  const functions = await startFunctions(
-    cluster,
-    families.flatMap((family) => family.functions),
-    {
-      settings: new Map(
-        families.flatMap(({ functions, settings = {} }) => functions.map((name) => [name, settings])),
-      ),
-    },
-  );
+  const functions = await startFunctions(cluster, families);
   const begun = performance.now();
   const stopping = new AbortController();
   const killing = killAtRandom(functions, {

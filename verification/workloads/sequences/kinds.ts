@@ -80,10 +80,12 @@ export const conditionOf = (object: Json, type: string): JsonObject | undefined 
     .find((condition) => condition["type"] === type);
 export const isTrue = (object: Json, condition: string): boolean =>
   textAt(conditionOf(object, condition), "status") === "True";
+export const versionOf = (object: Json): number => Number(textAt(object, "metadata", "resourceVersion") ?? 0);
 export const isReady = (pod: Json): boolean => isTrue(pod, "Ready");
+export const hasEnded = (pod: Json): boolean =>
+  ["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");
 /** Neither done nor on its way out: what a ReplicaSet counts. */
-export const isActive = (pod: Json): boolean =>
-  !isLeaving(pod) && !["Failed", "Succeeded"].includes(textAt(pod, "status", "phase") ?? "");
+export const isActive = (pod: Json): boolean => !isLeaving(pod) && !hasEnded(pod);
 
 /** A pod template as JSON, without the hash that distinguishes the ReplicaSets of a Deployment. */
 export function templateOf(object: Json): string {
