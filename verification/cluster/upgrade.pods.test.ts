@@ -35,7 +35,7 @@ beforeAll(async () => {
     "crd/calls.upgrades.drover.dev",
   );
   await cluster.apply(...objects);
-  const options = { kubeconfig: cluster.kubeconfig, host: node, port, perSecond: 200 };
+  const options = { kubeconfig: cluster.kubeconfig, host: node, port, perSecond: 210 };
   const recorder = await cluster.spawn({
     name: "recorder",
     command: process.execPath,

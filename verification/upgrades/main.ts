@@ -36,7 +36,7 @@ const { values } = parseArgs({
   options: {
     orders: { type: "string", default: "20" },
     seed: { type: "string", default: "1" },
-    "per-second": { type: "string", default: "200" },
+    "per-second": { type: "string", default: "210" },
     previous: { type: "string", default: previous.commit },
   },
 });
