@@ -1,6 +1,6 @@
 import { timestamp } from "@drover/controller";
 import { conditionOf, isReady } from "@drover/workloads";
-import { type Endpoint, type EndpointSlice, isOwnedBy } from "../endpoint-slice.ts";
+import { type Endpoint, type EndpointSlice, isOwnedBy, isPlaceholder } from "../endpoint-slice.ts";
 import type { EndpointPod } from "../pods/endpoint-pod.ts";
 import type { ServiceObject } from "../service.ts";
 
@@ -23,7 +23,9 @@ export function triggerTimeOf(
   { pods, wanted, slices }: TriggerOptions,
 ): string | undefined {
   const own = slices.filter((slice) => isOwnedBy(slice, service));
-  if (own.length === 0) return service.metadata.creationTimestamp;
+  // A placeholder that an earlier Service of the name has left is kept as it is.
+  const isNew = own.length === 0 && !slices.some((slice) => isPlaceholder(slice, service));
+  if (isNew) return service.metadata.creationTimestamp;
   const wasServing = new Map(
     own
       .flatMap(({ endpoints }) => endpoints)
