@@ -173,8 +173,8 @@ function nodeAction(scene: Scene): Action {
     { spec: { taints: [{ key: "dedicated", value: "db", effect: "NoExecute" }] } },
     { spec: { taints: [{ key: "dedicated", value: "db", effect: "PreferNoSchedule" }] } },
     { spec: { taints: null } },
-    { spec: { unschedulable: true } },
-    { spec: { unschedulable: false } },
+    { metadata: { annotations: { seen: "yes" } } },
+    { metadata: { annotations: { seen: null } } },
   ]);
   return { do: "node", name, change: { patch } };
 }

@@ -216,7 +216,8 @@ async function changeNode(
   const name = `${world.namespace}-${short}`;
   if (change === "add") {
     const metadata = { name, labels: { [runLabel]: world.namespace } };
-    await untilSeen(actor, await client.create(kinds.Node, { metadata }));
+    // Its pods get there nevertheless, and no others: sequences of other families may be under way.
+    await untilSeen(actor, await client.create(kinds.Node, { metadata, spec: { unschedulable: true } }));
   } else await apply(actor, "Node", name, change);
   if (change === "delete")
     for (const pod of world.objects("Pod").filter((one) => textAt(one, "spec", "nodeName") === name)) {
