@@ -2,7 +2,8 @@
  * # Two versions beside each other
  *
  * Bridge, deployer, gateway, a function that pulls and one that is called, each of the previous version or of the present one:
- * `npm run versions -- --orders 20 --seed 1`. In each order, a random one, all five go over to the other version, one after the
+ * `npm run versions -- --orders 20 --seed 1`. First `helm upgrade` and `helm rollback` of all three parts. Then, in each order, a
+ * random one, all five go over to the other version, one after the
  * other, while objects change, and while Redis is killed or loses its scripts. The chart installs them; the processes are real ones, on a node that runs containers as
  * processes, with a real API server and a Redis 7.
  *
@@ -100,13 +101,23 @@ async function main(): Promise<number> {
   });
   for (const delivery of deliveries) await deploy(cluster, delivery, "previous");
   await atRest(recording);
-  // As helm upgrade does before any function is updated: a bridge or deployer loads the scripts of its version, and Redis keeps
-  // them as long as it runs.
-  await switchTo(cluster, "bridge", "present");
-  running.set("bridge", "present");
+  const lost: Violation[] = [];
+  // Before any function is updated: a bridge or deployer loads the scripts of its version, and Redis keeps them as long as it runs.
+  for (const [command, ...args] of [
+    ["upgrade", chart, valuesOf("present")],
+    ["rollback", "1"],
+  ] as const) {
+    await recording.startLoad();
+    await helmGoesTo(cluster, command, ...args);
+    await recording.stopLoad();
+    lost.push(...unseenIn(await atRest(recording)));
+  }
+  const helmed = await recording.report();
+  console.log(
+    `helm upgrade and rollback: ${helmed.changes} changes at ${helmed.perSecond}/s, ${lost.length} lost`,
+  );
   const disturber = await openRedisDisturber(processes.client);
   const disturbed = { kill: 0, flush: 0 };
-  const lost: Violation[] = [];
   for (let order = 0; order < orders; order++) {
     for (const name of dice.some(all, all.length)) {
       const version = running.get(name) === "previous" ? "present" : "previous";
@@ -186,26 +197,36 @@ async function apply(world: World, items: readonly object[]): Promise<void> {
 }
 
 const rolledOut = async (world: World, ...names: readonly string[]): Promise<void> => {
-  const wait = ["--namespace=drover", "rollout", "status", "--timeout=300s"];
+  const wait = [inDrover, "rollout", "status", "--timeout=300s"];
   for (const name of names) await world.kubectl(...wait, name);
 };
 
-async function install(world: World): Promise<void> {
-  const images = Object.fromEntries(parts.map((part) => [part, imageOf(part, "previous")]));
+const everyPart = parts.map((part) => `deployment/${part}`);
+const inDrover = "--namespace=drover";
+
+function valuesOf(version: Version): string {
+  const images = Object.fromEntries(parts.map((part) => [part, imageOf(part, version)]));
   // Services of this node are on loopback.
   const gateway = { settings: { webhookNetworks: "127.0.0.0/8" } };
-  await world.helm.run(
-    ...["install", "drover", chart, "--namespace=drover", "--create-namespace"],
-    `--set-json=${setJson({ ...processValues, images, gateway })}`,
-  );
-  await rolledOut(world, ...parts.map((part) => `deployment/${part}`), "statefulset/valkey");
+  return `--set-json=${setJson({ ...processValues, images, gateway })}`;
+}
+
+async function install(world: World): Promise<void> {
+  await world.helm.run(...["install", "drover", chart, inDrover, "--create-namespace"], valuesOf("previous"));
+  await rolledOut(world, ...everyPart, "statefulset/valkey");
+}
+
+/** Resolves when all parts run in the version that helm was asked for. */
+async function helmGoesTo(world: World, command: string, ...args: readonly string[]): Promise<void> {
+  await world.helm.run(command, "drover", ...args, inDrover);
+  await rolledOut(world, ...everyPart);
 }
 
 const isDelivery = (name: Name): name is Delivery => deliveries.some((one) => one === name);
 
 async function switchTo(world: World, name: Name, version: Version): Promise<void> {
   if (isDelivery(name)) return deploy(world, name, version);
-  const [where, image] = ["--namespace=drover", `${name}=${imageOf(name, version)}`];
+  const [where, image] = [inDrover, `${name}=${imageOf(name, version)}`];
   await world.kubectl(where, "set", "image", `deployment/${name}`, image);
   await rolledOut(world, `deployment/${name}`);
 }

@@ -37,6 +37,8 @@ export async function startApiServer(
     command: join(bin, "kube-apiserver"),
     args: [...flags(options, port), ...extraArgs],
     cwd: dir,
+    // Garbage collection takes an eighth of its CPU otherwise.
+    env: { GOGC: "300" },
     logFile: join(dir, "kube-apiserver.log"),
   });
   // Another server on this port has no certificate of our authority, so it cannot be mistaken for ours.
