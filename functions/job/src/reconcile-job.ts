@@ -30,20 +30,27 @@ import { removeFinalizers } from "./tracking/tracking-finalizer.ts";
 export async function reconcileJob(
   runContext: WorkloadRunContext<typeof Job>,
 ): Promise<ReconcileResult<typeof Job>> {
-  const { client, context, now } = runContext;
+  const { context, now } = runContext;
   const read = jobSchema.parse(context.object);
   const isFinished = finishedCondition(read.status) !== undefined;
-  const isNew = read.status.startTime === undefined && read.status.uncountedTerminatedPods === undefined;
-  const { metadata } = read;
-  const requests = { client, signal: context.signal };
-  if (isFinished || isNew)
-    await freePodsNamedAfter(requests, metadata, { except: isFinished ? undefined : metadata.uid });
-  // Also a Job that another controller manages.
-  if (isFinished) return deleteFinished(runContext, read);
-  if (isManagedByOther(read.spec)) return {};
+  if (isFinished || isManagedByOther(read.spec)) {
+    await freeUncounted(runContext, read);
+    return isFinished ? deleteFinished(runContext, read) : {};
+  }
   const job = withStartTime(read, now());
   const owner: Owner = { ref: refOf(Job), metadata: job.metadata, selector: job.spec.selector };
   return reconcileUnfinished({ ...runContext, job, owner }, read);
+}
+
+/** Frees the pods that no run will count: all of a Job that is finished, and those of an earlier Job of a new one's name. */
+async function freeUncounted(
+  { client, context: { signal } }: WorkloadRunContext<typeof Job>,
+  { metadata, status }: JobObject,
+): Promise<void> {
+  const isFinished = finishedCondition(status) !== undefined;
+  const isNew = status.startTime === undefined && status.uncountedTerminatedPods === undefined;
+  if (!isFinished && !isNew) return;
+  await freePodsNamedAfter({ client, signal }, metadata, { except: isFinished ? undefined : metadata.uid });
 }
 
 function withStartTime(job: JobObject, now: Date): JobObject {
@@ -58,6 +65,8 @@ async function reconcileUnfinished(
 ): Promise<ReconcileResult<typeof Job>> {
   const { job, context, now } = jobContext;
   const pods = await findPods(jobContext);
+  // Afterwards, because the first run of a Job then knows that there are no pods, without a list.
+  await freeUncounted(jobContext, read);
   const early = evaluateEnd(job, pods, now().getTime());
   const managed = await adjustPods(jobContext, pods, early);
   // After a deletion that failed the Job does not end yet: `track` would count a pod that still runs.

@@ -4,14 +4,14 @@ import { ownershipAction, type OwnershipOptions } from "./ownership.ts";
 /**
  * All objects that match an owner's selector, whatever their owner: live, or from the lists that the run has. Such
  * lists are current only for objects that wake the run's key.
+ *
+ * @param known `madeByRuns`, if the selector has the owner's uid.
  */
-export const findMatching = ({
-  client,
-  owner,
-  kind,
-  signal,
-}: OwnershipOptions): Promise<readonly KubeObject[]> =>
-  client.find(kind, { namespace: owner.metadata.namespace, selector: owner.selector, signal });
+export const findMatching = (
+  { client, owner, kind, signal }: OwnershipOptions,
+  known: Pick<FindOptions, "madeByRuns"> = {},
+): Promise<readonly KubeObject[]> =>
+  client.find(kind, { namespace: owner.metadata.namespace, selector: owner.selector, signal, ...known });
 
 /** All objects that match an owner's selector, whatever their owner, read live. */
 export const listMatching = ({

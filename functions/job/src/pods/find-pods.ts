@@ -28,7 +28,10 @@ import { isIgnored, matchFailurePolicy } from "../end/pod-failure-policy.ts";
 /** The pods of a Job. Adopts orphans and releases pods that no longer match before it returns them. */
 export async function findPods({ client, owner, context, job }: JobRunContext): Promise<JobPods> {
   const parts = { client, owner, kind: builtin.pod, signal: context.signal, finalizer: trackingFinalizer };
-  const matching = (await findMatching(parts)).map((pod) => podSchema.parse(pod));
+  // Only pods that are made for this Job have its uid, unless the selector is a user's.
+  const madeByRuns =
+    job.spec.selector.matchLabels?.["batch.kubernetes.io/controller-uid"] === job.metadata.uid;
+  const matching = (await findMatching(parts, { madeByRuns })).map((pod) => podSchema.parse(pod));
   const all = await adoptAndRelease(parts, matching);
   if (isMissingPods(job, all)) await adoptAndRelease(parts, await findStrayed(parts));
   return withCounts(job, all);
