@@ -22,7 +22,7 @@ export function report(rounds: readonly (readonly Figures[])[], conditions: Circ
   const busy = percents(conditions.busy, " and ");
   return [
     "<!-- Written by npm run bench:workloads. -->",
-    "# Deployments: Drover's functions beside kube-controller-manager",
+    "# Workloads: Drover's functions beside kube-controller-manager",
     `\`${conditions.command}\` on ${conditions.machine}, which was ${busy} busy before and after. ` +
       "min / **median** / max of the rounds; ratios are taken within a round.",
     comparison(all, loads),
