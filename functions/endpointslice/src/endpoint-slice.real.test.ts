@@ -1,6 +1,6 @@
 // The sandbox serves no EndpointSlices: these tests run on a real API server, without other controllers.
 import type { Manifest, TestCluster } from "@drover/testing";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { onRealCluster } from "../../job/src/testing/real-cluster.ts";
 import { controllerName, type EndpointSlice, endpointSliceSchema } from "./endpoint-slice.ts";
 import { endpointSliceController } from "./endpoint-slice-controller.ts";
@@ -187,14 +187,36 @@ it("repairs slices that a user has changed or deleted, and leaves those of other
   ]);
 });
 
-it("continues with other slices when a user takes one away by its labels", async () => {
-  await given(service());
-  await givenPods("p1");
-  const [slice] = await slicesNow();
-  const managedBy = { "endpointslice.kubernetes.io/managed-by": "other-controller" };
-  await cluster.patch(slices, slice?.metadata.name ?? "", { metadata: { labels: managedBy } });
-  await cluster.advance("10ms");
-  expect(addresses(await slicesNow())).toEqual([["10.0.0.1"], ["10.0.0.1"]]);
+describe.each([
+  ["that was made for its pods", true],
+  ["that was made before its pods", false],
+])("of a Service whose slice, %s, is taken away", (_which, isForPods) => {
+  async function givenSlice(): Promise<string> {
+    if (isForPods) await givenPods("p1");
+    await given(service());
+    if (!isForPods) await givenPods("p1");
+    const [slice, ...others] = await slicesNow();
+    expect(others).toEqual([]);
+    return slice?.metadata.name ?? "";
+  }
+
+  it.each([
+    ["the controller", { "endpointslice.kubernetes.io/managed-by": "other-controller" }],
+    ["the Service", { "kubernetes.io/service-name": "other" }],
+  ])("another one is made, if the label with the name of %s has changed", async (_of, labels) => {
+    await cluster.patch(slices, await givenSlice(), { metadata: { labels } });
+    await cluster.advance("10ms");
+    expect(addresses(await slicesNow())).toEqual([["10.0.0.1"], ["10.0.0.1"]]);
+  });
+
+  it("another one is made, if a finalizer keeps it", async () => {
+    const name = await givenSlice();
+    await cluster.patch(slices, name, { metadata: { finalizers: ["example.com/kept"] } });
+    await cluster.delete(slices, name);
+    await cluster.advance("10ms");
+    expect(addresses(await slicesNow())).toEqual([["10.0.0.1"], ["10.0.0.1"]]);
+    await cluster.patch(slices, name, { metadata: { finalizers: null } });
+  });
 });
 
 it("has slices of both address types, with hostnames, and pods that are not ready if they are published", async () => {

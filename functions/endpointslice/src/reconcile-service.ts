@@ -10,7 +10,7 @@ import { readZones } from "./pods/read-nodes.ts";
 import { addressTypesOf, type Service } from "./service.ts";
 import { planSlices } from "./slices/plan-slices.ts";
 import { triggerTimeOf } from "./slices/trigger-time.ts";
-import { deleteSlices, namespaceAndName, writeSlices } from "./slices/write-slices.ts";
+import { deleteSlice, namespaceAndName, writeSlices } from "./slices/write-slices.ts";
 
 /** Time between two runs of a Service with hints by the capacity of zones. */
 const hintsPeriod: Milliseconds = 60_000;
@@ -91,7 +91,7 @@ async function reconcileSlices(
   const others = slices.filter((slice) =>
     families.every(({ addressType }) => addressType !== slice.addressType),
   );
-  await attempt(deleteSlices(runContext, others));
+  for (const slice of others) await attempt(deleteSlice(runContext, slice));
   return failures;
 }
 

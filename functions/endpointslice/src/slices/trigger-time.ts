@@ -23,9 +23,9 @@ export function triggerTimeOf(
   { pods, wanted, slices }: TriggerOptions,
 ): string | undefined {
   const own = slices.filter((slice) => isOwnedBy(slice, service));
-  // A placeholder that an earlier Service of the name has left is kept as it is.
-  const isNew = own.length === 0 && !slices.some((slice) => isPlaceholder(slice, service));
-  if (isNew) return service.metadata.creationTimestamp;
+  // A placeholder that an earlier Service of the name has left is kept as it is; its other slices are deleted.
+  const isKept = slices.length > 0 && slices.every((slice) => isPlaceholder(slice, service));
+  if (own.length === 0 && !isKept) return service.metadata.creationTimestamp;
   const wasServing = new Map(
     own
       .flatMap(({ endpoints }) => endpoints)

@@ -1,7 +1,14 @@
 import { objectKey } from "@drover/controller";
 import { builtin, isApiError, keyOf, type NewObject, WriteRefusedError } from "@drover/kube";
 import { isNamespaceTerminating, nameSuffix, serverMessageOf } from "@drover/workloads";
-import { type EndpointSlice, endpointSliceSchema, isOwnedBy, ownerReferenceTo } from "../endpoint-slice.ts";
+import {
+  controllerName,
+  type EndpointSlice,
+  endpointSliceSchema,
+  isOwnedBy,
+  labels,
+  ownerReferenceTo,
+} from "../endpoint-slice.ts";
 import type { EndpointSliceRunContext } from "../endpoint-slice-run.ts";
 import { portsKey } from "../pods/endpoint-ports.ts";
 import type { SliceDraft, SlicePlan } from "./slice-plan.ts";
@@ -55,19 +62,18 @@ export async function writeSlices(
       .catch(failTo(`delete ${slice.metadata.name} EndpointSlice`));
 }
 
-/** Deletes the slices of an address type that the Service does not have any more. */
-export async function deleteSlices(
+/** Deletes a slice of an address type that the Service does not have any more. */
+export async function deleteSlice(
   { client, context: { signal }, service }: EndpointSliceRunContext,
-  slices: readonly EndpointSlice[],
+  slice: EndpointSlice,
 ): Promise<void> {
-  for (const slice of slices)
-    await client
-      .delete(endpointSlice, keyOf(slice), { uid: slice.metadata.uid, signal })
-      .catch(
-        refusalOf(
-          `error deleting ${slice.metadata.name} EndpointSlice for Service ${namespaceAndName(service)}`,
-        ),
-      );
+  await client
+    .delete(endpointSlice, keyOf(slice), { uid: slice.metadata.uid, signal })
+    .catch(
+      refusalOf(
+        `error deleting ${slice.metadata.name} EndpointSlice for Service ${namespaceAndName(service)}`,
+      ),
+    );
 }
 
 export const namespaceAndName = ({ metadata }: EndpointSliceRunContext["service"]): string =>
@@ -114,7 +120,7 @@ const newMetadata = (service: EndpointSliceRunContext["service"]) => ({
 });
 
 function objectOf(
-  { current, addressType, labels, ports, endpoints }: SliceDraft,
+  { current, ports, endpoints, ...draft }: SliceDraft,
   { triggerTime }: WriteOptions,
   metadata: (NewObject["metadata"] & Pick<EndpointSlice["metadata"], "annotations">) | undefined,
 ): NewObject {
@@ -123,8 +129,8 @@ function objectOf(
     triggerTime === undefined ? others : { ...others, [triggerTimeAnnotation]: triggerTime };
   return {
     ...current,
-    metadata: { name: "", ...metadata, labels, annotations },
-    addressType,
+    metadata: { name: "", ...metadata, labels: draft.labels, annotations },
+    addressType: draft.addressType,
     ports,
     endpoints,
   };
@@ -162,11 +168,19 @@ async function createSlice(
     } catch (error) {
       if (!isApiError(error, "AlreadyExists") || others === maxOthers) throw error;
       const found = await client.get(endpointSlice, objectKey({ ...metadata, name }), { signal });
-      // An earlier run has created it: the next one reads it, and continues from there.
-      if (found !== undefined && isOwnedBy(endpointSliceSchema.parse(found), service)) throw error;
+      // An earlier run has created it: the next one reads it, and continues from there. But runs do not read one that a user has
+      // taken away by its labels, or that a finalizer keeps.
+      if (found !== undefined && isRead(endpointSliceSchema.parse(found), service)) throw error;
     }
   }
 }
+
+/** True if the next run will read this slice, as one of the Service. */
+const isRead = (slice: EndpointSlice, service: EndpointSliceRunContext["service"]): boolean =>
+  isOwnedBy(slice, service) &&
+  slice.metadata.deletionTimestamp === undefined &&
+  slice.metadata.labels?.[labels.serviceName] === service.metadata.name &&
+  slice.metadata.labels[labels.managedBy] === controllerName;
 
 /** Number of slices of others with the name of one to be created, after which the run fails. */
 const maxOthers = 8;
