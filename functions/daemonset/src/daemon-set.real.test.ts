@@ -208,6 +208,29 @@ it("replaces failed pods with backoff, and counts them on the next one", async (
   ]);
 });
 
+it("with a surge, replaces failed new pods with backoff, too, beside the old one", async () => {
+  const spec = {
+    updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+  };
+  const cluster = await given(daemonSet("v1", spec), "a");
+  await start(cluster);
+  await cluster.apply(daemonSet("v2", spec));
+  await cluster.advance("10ms");
+  const [old] = (await cluster.list(pods)).filter(({ status }) => JSON.stringify(status).includes("Running"));
+  const counts: unknown[] = [];
+  for (let failures = 1; failures <= 3; failures++) {
+    for (const pod of await cluster.list(pods))
+      if (pod.metadata.uid !== old?.metadata.uid) await writePod(cluster, pod, podStatuses.failed);
+    // Pods are created by the server's clock, which may be ahead of the test's.
+    await cluster.advance(`${Math.max(0, Date.now() - cluster.now().getTime()) + 5_000}ms`);
+    const all = await cluster.list(pods);
+    expect(all.map(({ metadata }) => metadata.uid)).toContain(old?.metadata.uid);
+    expect(all).toHaveLength(2);
+    counts.push(...all.map(({ metadata }) => metadata.annotations?.[failuresAnnotation] ?? "old"));
+  }
+  expect(counts.toSorted()).toEqual(["1", "2", "3", "old", "old", "old"]);
+});
+
 it("writes the template to a revision as Go does, and keeps those of pods and of the limit", async () => {
   const args = { containers: [{ name: "main", image: "v1", command: ["sh", "-c", "a <b && c >d \u2028"] }] };
   const spec = { revisionHistoryLimit: 1, updateStrategy: { type: "OnDelete" } };

@@ -50,8 +50,14 @@ function planNode(runContext: DaemonSetRunContext, { node, placement, pods, hash
   const surplus = surplusOf(daemonSet, staying.filter(mayRun), hash, now().getTime());
   // A pod that is being deleted keeps its place, unless the node may have two.
   const left = (allowsSurge(daemonSet) ? staying : pods).filter((pod) => !ended.delete.includes(pod));
+  const isOfTemplate = (pod: Pod): boolean => hashOf(pod) === hash;
+  // Beside an old pod: in its place another one waits longer after each failure.
+  const isToFollow =
+    allowsSurge(daemonSet) &&
+    ended.delete.some((pod) => pod.status.phase === "Failed" && isOfTemplate(pod)) &&
+    !left.some(isOfTemplate);
   return {
-    create: placement === "run" && left.length === 0 ? [{ node, failures }] : [],
+    create: placement === "run" && (left.length === 0 || isToFollow) ? [{ node, failures }] : [],
     delete: [...ended.delete, ...surplus],
     waits,
   };
