@@ -22,9 +22,10 @@ export const allowedDifferences: readonly Allowed[] = [
   },
   {
     covers: ({ path, reference, subject }) =>
-      /^events\.CronJob .+: Normal (?:MissingJob|SawCompletedJob)\b/.test(path) && more(reference, subject),
+      /^events\.CronJob .+: (?:Normal (?:MissingJob|SawCompletedJob)|Warning FailedDelete)\b/.test(path) &&
+      more(reference, subject),
     reason:
-      "kube-controller-manager can look at a CronJob before it sees its own last write of the status. It then reports once more " +
-      "that a Job has ended, or that one is missing that it has deleted itself.",
+      "kube-controller-manager can look at a CronJob before it sees its own last writes. It then reports once more that a Job " +
+      "has ended, or that one is missing, or was not found, that it has deleted itself.",
   },
 ];

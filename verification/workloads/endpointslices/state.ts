@@ -12,7 +12,7 @@ import {
   whole,
 } from "../canonical/canonical.ts";
 import { follow, type Seen, type World } from "../observe.ts";
-import { portsOf, serviceOf } from "./service.ts";
+import { maxEndpoints, portsOf, serviceOf } from "./service.ts";
 
 /** The server chooses addresses and ports. */
 function service(object: JsonObject, how: Walk): JsonObject {
@@ -28,15 +28,23 @@ function service(object: JsonObject, how: Walk): JsonObject {
 const groupOf = (slice: Json): string =>
   [serviceOf(slice) ?? "(others)", textAt(slice, "addressType") ?? "", portsOf(slice)].join(" ");
 
-/** The groups that had several slices at some time: over which of them endpoints are spread is chance from then on. */
+/**
+ * The groups that had several slices at some time, or endpoints enough to fill one: over how many of them endpoints are spread
+ * is chance from then on, because it depends on how many come at once.
+ */
 function spread(world: World): ReadonlySet<string> {
   const found = new Set<string>();
   const lives = new Map<string, Seen>();
   for (const one of world.seen) {
     if (one.kind !== "EndpointSlice") continue;
     follow(lives, one);
-    const groups = [...lives.values()].map(({ object }) => groupOf(object));
-    for (const [i, group] of groups.entries()) if (groups.indexOf(group) !== i) found.add(group);
+    const groups = Map.groupBy(
+      [...lives.values()].map(({ object }) => object),
+      groupOf,
+    );
+    for (const [group, slices] of groups)
+      if (slices.length > 1 || slices.some((slice) => listAt(slice, "endpoints").length >= maxEndpoints))
+        found.add(group);
   }
   return found;
 }
