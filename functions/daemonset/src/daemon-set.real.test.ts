@@ -178,6 +178,24 @@ it("with a surge, creates the new pod first, and deletes the old one once it is 
   expect((await imagesByNode(cluster)).filter((one) => one.endsWith("v2"))).toHaveLength(2);
 });
 
+it("releases a pod that is relabelled, while another one is left on a node that is gone", async () => {
+  const cluster = await given(daemonSet("v1"), "a", "b");
+  await start(cluster);
+  await cluster.patch(pods, (await podOn(cluster, "b")).metadata.name, {
+    metadata: { finalizers: ["example.com/kept"] },
+  });
+  await cluster.delete(nodes, "b");
+  await cluster.advance("10ms");
+  const { name } = (await podOn(cluster, "a")).metadata;
+  await cluster.patch(pods, name, { metadata: { labels: { app: "mine" } } });
+  await cluster.advance("10ms");
+  expect((await cluster.get(pods, name))?.metadata.ownerReferences ?? []).toEqual([]);
+  expect(await imagesByNode(cluster)).toEqual(["a: v1", "a: v1", "b: v1"]);
+  for (const { metadata } of await cluster.list(pods))
+    if (metadata.finalizers !== undefined)
+      await cluster.patch(pods, metadata.name, { metadata: { finalizers: null } });
+});
+
 it("with OnDelete, replaces the pods that are deleted", async () => {
   const spec = { updateStrategy: { type: "OnDelete" } };
   const cluster = await given(daemonSet("v1", spec), "a", "b");

@@ -42,8 +42,9 @@ export async function reconcileDaemonSet(
     publish(daemonSetContext, "SelectingAll", note, "Warning");
     return {};
   }
-  const revisions = await findRevisions(daemonSetContext, await findPods(daemonSetContext));
-  return reconcilePods(daemonSetContext, await findNodes(daemonSetContext), revisions);
+  const nodes = await findNodes(daemonSetContext);
+  const revisions = await findRevisions(daemonSetContext, await findPods(daemonSetContext, nodes));
+  return reconcilePods(daemonSetContext, nodes, revisions);
 }
 
 async function findNodes({ client, context }: DaemonSetRunContext): Promise<readonly Node[]> {
