@@ -67,12 +67,17 @@ type Labels = Readonly<Record<string, string>>;
 const withoutReserved = (all: Labels = {}): Labels =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !reserved.includes(name)));
 
+/** The labels by which runs find a Service's slices. */
+export const identityOf = ({ metadata }: ServiceObject) => ({
+  [labels.serviceName]: metadata.name,
+  [labels.managedBy]: controllerName,
+});
+
 /** The labels of a Service's slices: those of the Service, and three of this controller. */
 export const labelsOf = (service: ServiceObject): Labels => ({
   ...withoutReserved(service.metadata.labels),
   ...(isHeadless(service) && { [labels.headless]: "" }),
-  [labels.serviceName]: service.metadata.name,
-  [labels.managedBy]: controllerName,
+  ...identityOf(service),
 });
 
 /** True if the slice has the labels of the Service; the three others are not compared. */

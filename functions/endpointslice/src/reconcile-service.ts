@@ -1,7 +1,7 @@
 import { messageOf, type Milliseconds, type ReconcileResult } from "@drover/controller";
 import { builtin, WriteRefusedError } from "@drover/kube";
 import { requeueIn } from "@drover/workloads";
-import { controllerName, type EndpointSlice, endpointSliceSchema, labels } from "./endpoint-slice.ts";
+import { type EndpointSlice, endpointSliceSchema, identityOf } from "./endpoint-slice.ts";
 import type { EndpointSliceRunContext } from "./endpoint-slice-run.ts";
 import { isTopologyAware, openHints } from "./hints/service-hints.ts";
 import { type EndpointPod, endpointPodSchema, isEndpoint } from "./pods/endpoint-pod.ts";
@@ -50,9 +50,9 @@ async function findSlices({
   context: { signal },
   service,
 }: EndpointSliceRunContext): Promise<readonly EndpointSlice[]> {
-  const { namespace, name } = service.metadata;
-  const matchLabels = { [labels.serviceName]: name, [labels.managedBy]: controllerName };
-  const slices = await client.find(builtin.endpointSlice, { namespace, selector: { matchLabels }, signal });
+  const { namespace } = service.metadata;
+  const selector = { matchLabels: identityOf(service) };
+  const slices = await client.find(builtin.endpointSlice, { namespace, selector, signal });
   return slices
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .map((slice) => endpointSliceSchema.parse(slice))
@@ -91,7 +91,7 @@ async function reconcileSlices(
   const others = slices.filter((slice) =>
     families.every(({ addressType }) => addressType !== slice.addressType),
   );
-  for (const slice of others) await attempt(deleteSlice(runContext, slice));
+  for (const slice of others) await attempt(deleteSlice(runContext, slice, "error deleting"));
   return failures;
 }
 

@@ -30,27 +30,28 @@ import { removeFinalizers } from "./tracking/tracking-finalizer.ts";
 export async function reconcileJob(
   runContext: WorkloadRunContext<typeof Job>,
 ): Promise<ReconcileResult<typeof Job>> {
-  const { context, now } = runContext;
+  const { client, context, now } = runContext;
   const read = jobSchema.parse(context.object);
-  const isFinished = finishedCondition(read.status) !== undefined;
-  if (isFinished || isManagedByOther(read.spec)) {
-    await freeUncounted(runContext, read);
-    return isFinished ? deleteFinished(runContext, read) : {};
+  if (finishedCondition(read.status) !== undefined) {
+    await freePodsNamedAfter({ client, signal: context.signal }, read.metadata, { except: undefined });
+    return deleteFinished(runContext, read);
+  }
+  if (isManagedByOther(read.spec)) {
+    await freePodsOfEarlier(runContext, read);
+    return {};
   }
   const job = withStartTime(read, now());
   const owner: Owner = { ref: refOf(Job), metadata: job.metadata, selector: job.spec.selector };
   return reconcileUnfinished({ ...runContext, job, owner }, read);
 }
 
-/** Frees the pods that no run will count: all of a Job that is finished, and those of an earlier Job of a new one's name. */
-async function freeUncounted(
+/** Frees the pods of an earlier Job of the name, if the Job is new. */
+async function freePodsOfEarlier(
   { client, context: { signal } }: WorkloadRunContext<typeof Job>,
   { metadata, status }: JobObject,
 ): Promise<void> {
-  const isFinished = finishedCondition(status) !== undefined;
   const isNew = status.startTime === undefined && status.uncountedTerminatedPods === undefined;
-  if (!isFinished && !isNew) return;
-  await freePodsNamedAfter({ client, signal }, metadata, { except: isFinished ? undefined : metadata.uid });
+  if (isNew) await freePodsNamedAfter({ client, signal }, metadata, { except: metadata.uid });
 }
 
 function withStartTime(job: JobObject, now: Date): JobObject {
@@ -65,8 +66,8 @@ async function reconcileUnfinished(
 ): Promise<ReconcileResult<typeof Job>> {
   const { job, context, now } = jobContext;
   const pods = await findPods(jobContext);
-  // Afterwards, because the first run of a Job then knows that there are no pods, without a list.
-  await freeUncounted(jobContext, read);
+  // Afterwards: then the first run of a Job needs no list for it.
+  await freePodsOfEarlier(jobContext, read);
   const early = evaluateEnd(job, pods, now().getTime());
   const managed = await adjustPods(jobContext, pods, early);
   // After a deletion that failed the Job does not end yet: `track` would count a pod that still runs.

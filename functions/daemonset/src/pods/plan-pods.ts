@@ -11,7 +11,7 @@ import {
 } from "../daemon-set-run.ts";
 import type { Placement } from "../nodes/placement.ts";
 import { hashOf } from "../revision/controller-revision.ts";
-import { inKeepingOrder, isLeaving } from "./daemon-pod.ts";
+import { inKeepingOrder, isLeaving, isUpdated } from "./daemon-pod.ts";
 import { failureOf } from "./failed-pods.ts";
 
 export interface PodPlan extends Changes {
@@ -50,12 +50,12 @@ function planNode(runContext: DaemonSetRunContext, { node, placement, pods, hash
   const surplus = surplusOf(daemonSet, staying.filter(mayRun), hash, now().getTime());
   // A pod that is being deleted keeps its place, unless the node may have two.
   const left = (allowsSurge(daemonSet) ? staying : pods).filter((pod) => !ended.delete.includes(pod));
-  const isOfTemplate = (pod: Pod): boolean => hashOf(pod) === hash;
-  // Beside an old pod: in its place another one waits longer after each failure.
+  const isNew = (pod: Pod): boolean => isUpdated(daemonSet, pod, hash);
+  // With a surge, the next new pod is created here, beside the old one, because it carries the count of failures.
   const isToFollow =
     allowsSurge(daemonSet) &&
-    ended.delete.some((pod) => pod.status.phase === "Failed" && isOfTemplate(pod)) &&
-    !left.some(isOfTemplate);
+    ended.delete.some((pod) => pod.status.phase === "Failed" && isNew(pod)) &&
+    !left.some(isNew);
   return {
     create: placement === "run" && (left.length === 0 || isToFollow) ? [{ node, failures }] : [],
     delete: [...ended.delete, ...surplus],

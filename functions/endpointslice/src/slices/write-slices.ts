@@ -1,12 +1,11 @@
 import { objectKey } from "@drover/controller";
-import { builtin, isApiError, keyOf, type NewObject, WriteRefusedError } from "@drover/kube";
+import { builtin, isApiError, keyOf, matchesLabels, type NewObject, WriteRefusedError } from "@drover/kube";
 import { isNamespaceTerminating, nameSuffix, serverMessageOf } from "@drover/workloads";
 import {
-  controllerName,
   type EndpointSlice,
   endpointSliceSchema,
+  identityOf,
   isOwnedBy,
-  labels,
   ownerReferenceTo,
 } from "../endpoint-slice.ts";
 import type { EndpointSliceRunContext } from "../endpoint-slice-run.ts";
@@ -56,23 +55,19 @@ export async function writeSlices(
     await client
       .replace(endpointSlice, object, { signal })
       .catch(failTo(`update ${object.metadata.name} EndpointSlice`));
-  for (const slice of remove)
-    await client
-      .delete(endpointSlice, keyOf(slice), { uid: slice.metadata.uid, signal })
-      .catch(failTo(`delete ${slice.metadata.name} EndpointSlice`));
+  for (const slice of remove) await deleteSlice(runContext, slice, "failed to delete");
 }
 
-/** Deletes a slice of an address type that the Service does not have any more. */
+/** @param failing how the message of a refused deletion begins */
 export async function deleteSlice(
   { client, context: { signal }, service }: EndpointSliceRunContext,
   slice: EndpointSlice,
+  failing: "failed to delete" | "error deleting",
 ): Promise<void> {
   await client
     .delete(endpointSlice, keyOf(slice), { uid: slice.metadata.uid, signal })
     .catch(
-      refusalOf(
-        `error deleting ${slice.metadata.name} EndpointSlice for Service ${namespaceAndName(service)}`,
-      ),
+      refusalOf(`${failing} ${slice.metadata.name} EndpointSlice for Service ${namespaceAndName(service)}`),
     );
 }
 
@@ -120,7 +115,7 @@ const newMetadata = (service: EndpointSliceRunContext["service"]) => ({
 });
 
 function objectOf(
-  { current, ports, endpoints, ...draft }: SliceDraft,
+  { current, addressType, labels, ports, endpoints }: SliceDraft,
   { triggerTime }: WriteOptions,
   metadata: (NewObject["metadata"] & Pick<EndpointSlice["metadata"], "annotations">) | undefined,
 ): NewObject {
@@ -129,8 +124,8 @@ function objectOf(
     triggerTime === undefined ? others : { ...others, [triggerTimeAnnotation]: triggerTime };
   return {
     ...current,
-    metadata: { name: "", ...metadata, labels: draft.labels, annotations },
-    addressType: draft.addressType,
+    metadata: { name: "", ...metadata, labels, annotations },
+    addressType,
     ports,
     endpoints,
   };
@@ -179,8 +174,7 @@ async function createSlice(
 const isRead = (slice: EndpointSlice, service: EndpointSliceRunContext["service"]): boolean =>
   isOwnedBy(slice, service) &&
   slice.metadata.deletionTimestamp === undefined &&
-  slice.metadata.labels?.[labels.serviceName] === service.metadata.name &&
-  slice.metadata.labels[labels.managedBy] === controllerName;
+  matchesLabels({ matchLabels: identityOf(service) }, slice.metadata.labels);
 
 /** Number of slices of others with the name of one to be created, after which the run fails. */
 const maxOthers = 8;
