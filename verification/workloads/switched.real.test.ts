@@ -1,6 +1,6 @@
 /**
- * kube-controller-manager and our functions take over from each other: no pod, ReplicaSet, revision or slice is made anew, and
- * a template that the other one has rolled out is recognized.
+ * kube-controller-manager and our functions take over from each other: they keep the pods, ReplicaSets, revisions and slices of
+ * the other, and recognize the templates that it has rolled out.
  */
 import { objectKey } from "@drover/controller";
 import { builtin, connect, type KubeObject, listAll, type ResourceRef } from "@drover/kube";
@@ -8,6 +8,7 @@ import { startClusterWithFakeNodes } from "@drover/real-cluster";
 import { afterAll, expect, it, vi } from "vitest";
 import { controllersBeside, families } from "./families.ts";
 import { type OurFunctions, startFunctions } from "./our-functions.ts";
+import { kinds } from "./sequences/kinds.ts";
 
 const cluster = await startClusterWithFakeNodes({ nodes: 2, controllers: ["*"] });
 afterAll(() => cluster.stop());
@@ -16,16 +17,7 @@ afterAll(() => client.close());
 let ours: OurFunctions | undefined;
 afterAll(() => ours?.stop());
 
-const appsKind = (kind: string): ResourceRef => ({
-  group: "apps",
-  version: "v1",
-  kind,
-  plural: `${kind.toLowerCase()}s`,
-  namespaced: true,
-});
-const daemonSet = appsKind("DaemonSet");
-const revision = appsKind("ControllerRevision");
-const job: ResourceRef = { group: "batch", version: "v1", kind: "Job", plural: "jobs", namespaced: true };
+const { DaemonSet: daemonSet, ControllerRevision: revision, Job: job } = kinds;
 
 const namespace = "default";
 const key = objectKey({ namespace, name: "web" });
@@ -37,7 +29,6 @@ const template = (image: string) => ({
 });
 const metadata = { name: "web", namespace };
 const selector = { matchLabels: labels };
-const of = (kind: string) => ({ metadata: { labels: { app: kind } }, spec: template("img:1").spec });
 const patch = (kind: ResourceRef, body: object) => client.patch(kind, key, { type: "merge", body });
 const read = async (kind: ResourceRef): Promise<KubeObject> => {
   const found = await client.get(kind, key);
@@ -52,17 +43,25 @@ const podsOf = async (owner: string) =>
     ownerReferences?.some(({ kind }) => kind === owner),
   );
 
-/** What the controllers have made. */
+const slices = async () =>
+  (await all(builtin.endpointSlice)).filter(({ metadata: { name } }) => name.startsWith("web"));
+
+/** The uids of all objects that the controllers have created, except for the pods of the Job. */
 const made = async () => ({
   pods: uidsOf([...(await podsOf("ReplicaSet")), ...(await podsOf("DaemonSet"))]),
   replicaSets: uidsOf(await all(builtin.replicaSet)),
   revisions: uidsOf(await all(revision)),
-  slices: uidsOf(
-    (await all(builtin.endpointSlice)).filter(({ metadata: { name } }) => name.startsWith("web")),
-  ),
+  slices: uidsOf(await slices()),
 });
 
-/** Changes that make nothing anew, and whose effects show that every controller has looked at its object. */
+async function expectObserved(): Promise<void> {
+  for (const kind of [builtin.deployment, daemonSet]) {
+    const { metadata, status } = await read(kind);
+    expect(status).toMatchObject({ observedGeneration: metadata.generation });
+  }
+}
+
+/** Changes every object so that no pod has to be replaced, and waits until its controller has acted on the change. */
 async function lookedAt(turn: number): Promise<void> {
   const jobsPods = uidsOf(await podsOf("Job"));
   await Promise.all([
@@ -72,17 +71,11 @@ async function lookedAt(turn: number): Promise<void> {
     patch(builtin.service, { metadata: { labels: { turn: String(turn) } } }),
   ]);
   await becomes(async () => {
-    for (const kind of [builtin.deployment, daemonSet]) {
-      const { metadata, status } = await read(kind);
-      expect(status).toMatchObject({ observedGeneration: metadata.generation });
-    }
+    await expectObserved();
     const now = uidsOf(await podsOf("Job"));
     expect(now.length).toBe(1 + turn);
     expect(new Set(now).isSupersetOf(new Set(jobsPods)), "the Job's pods go on").toBe(true);
-    for (const slice of (await all(builtin.endpointSlice)).filter(({ metadata: { name } }) =>
-      name.startsWith("web"),
-    ))
-      expect(slice.metadata.labels?.["turn"]).toBe(String(turn));
+    for (const slice of await slices()) expect(slice.metadata.labels?.["turn"]).toBe(String(turn));
   });
 }
 
@@ -95,10 +88,7 @@ async function rolledOut(image: string): Promise<void> {
       expect(pods.length).toBe(2);
       expect(JSON.stringify(pods.map(({ spec }) => spec))).not.toMatch(image === "img:1" ? /img:2/ : /img:1/);
     }
-    for (const kind of [builtin.deployment, daemonSet]) {
-      const { metadata, status } = await read(kind);
-      expect(status).toMatchObject({ observedGeneration: metadata.generation });
-    }
+    await expectObserved();
   });
 }
 
@@ -125,7 +115,10 @@ it("each goes on with what the other has made", { timeout: 300_000 }, async () =
       completionMode: "Indexed",
       completions: 9,
       parallelism: 1,
-      template: { metadata: of("job").metadata, spec: { ...of("job").spec, restartPolicy: "Never" } },
+      template: {
+        metadata: { labels: { app: "job" } },
+        spec: { ...template("img:1").spec, restartPolicy: "Never" },
+      },
     },
   });
   await lookedAt(1);
